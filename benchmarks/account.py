@@ -1,4 +1,4 @@
-"""Compares the training time in the account of ``why`` with the time that the script itself measured.
+"""Compares the training time in the report of ``why`` with the time that the script itself measures.
 
     python benchmarks/account.py SCRIPT...
 
@@ -22,8 +22,8 @@ def seconds_of(script: str) -> float | None:
     return float(found[-1]) if found else None
 
 
-def told_of(script: str) -> dict:
-    """JSON report of ``why`` about a script."""
+def report_of(script: str) -> dict:
+    """Return the JSON report of ``why`` about a script."""
     command = [sys.executable, "-m", "kerascheck", "why", script, "--output-format", "json"]
     return json.loads(subprocess.run(command, capture_output=True, text=True).stdout)
 
@@ -31,13 +31,13 @@ def told_of(script: str) -> dict:
 def main() -> None:
     """Print a line for each script."""
     for script in sys.argv[1:]:
-        seconds, told = seconds_of(script), told_of(script)
-        total = told.get("training_seconds")
+        seconds, report = seconds_of(script), report_of(script)
+        total = report.get("training_seconds")
         if not seconds or not total:
-            print(f"{script}: {told.get('failure') or 'no total'}")
+            print(f"{script}: {report.get('failure') or 'no total'}")
             continue
-        unexplained = sum(part["share"] for part in told["parts"] if part["part"] == "unexplained")
-        first = told["advice"][0]["text"][:60] if told["advice"] else "-"
+        unexplained = sum(part["share"] for part in report["parts"] if part["part"] == "unexplained")
+        first = report["advice"][0]["text"][:60] if report["advice"] else "-"
         print(
             f"{script}: {total:.1f} s of {seconds:.1f} s, ratio {total / seconds:.2f}, unexplained {unexplained:.0%}; {first}"
         )

@@ -234,7 +234,7 @@ def _expression(rng: random.Random, text: str, kinds: tuple[type[ast.expr], ...]
     tree = _tree(text)
     if tree is None:
         return None
-    # All texts have line feeds as line endings during mutation.
+    # During mutation, all texts use line feeds as line endings.
     starts = [0]
     for line in text.split("\n"):
         starts.append(starts[-1] + len(line) + 1)
@@ -385,7 +385,7 @@ _CHARACTERS = (
 def _insert(rng: random.Random, text: str) -> str:
     places = [rng.randrange(len(text) + 1)]
     if rng.random() < 0.5:
-        # An insertion at the end or the beginning of a line breaks less often.
+        # Insertions at the start or end of a line break the syntax less often.
         places = [match.start() for match in re.finditer(r"^|$", text, re.M)]
     place = rng.choice(places)
     return text[:place] + rng.choice(_CHARACTERS) + text[place:]
@@ -488,7 +488,7 @@ class Fault:
 
     @property
     def key(self) -> str:
-        """Key that is equal for similar faults: without numbers, which are lines."""
+        """Key that is equal for similar faults: the text without numbers, which are lines."""
         return f"{self.kind}: {re.sub(r'[0-9]+(?![0-9]*[ )a-z]*KC)', '#', self.detail)}"
 
 
@@ -590,8 +590,8 @@ class Checker:
         if errors or "KC998" in ran.err:
             yield Fault("KC998", "; ".join(errors) or ran.err.strip())
         elif ran.code == 2 and not is_refused and options == ("--output-format", "json"):
-            told = [each["message"] for each in result.report.get("errors", ())] or [ran.err.strip()]
-            yield Fault("refused", f"Python reads it: {told[0][:200]}")
+            messages = [each["message"] for each in result.report.get("errors", ())] or [ran.err.strip()]
+            yield Fault("refused", f"Python reads it: {messages[0][:200]}")
         return result
 
     def _fix(self, program: Program, linted: _Ran, options: tuple[str, ...], is_refused: bool) -> Iterator[Fault]:
@@ -757,7 +757,7 @@ def _child(seed: int, first: int, last: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
 
         def note(what: str) -> None:
-            # The timer includes threads. There is no handler, because a handler would wait for native code.
+            # The timer includes threads. There is no handler, because it would have to wait for native code.
             signal.setitimer(signal.ITIMER_PROF, _SECONDS)
             tell(step=what)
 
@@ -801,13 +801,13 @@ def _batch(seed: int, first: int, last: int, known: list[str]) -> _Batch:
             process.stdin.write(json.dumps(known))
             process.stdin.close()
         for line in process.stdout:
-            told = json.loads(line)
-            result.reached = told.get("program", result.reached)
-            step = told.get("step", step)
-            result.done = result.done or "done" in told
-            if "fault" in told:
-                text = Program(told["name"], bytes.fromhex(told["data"]))
-                result.faults.append((told["number"], Fault(*told["fault"]), text))
+            message = json.loads(line)
+            result.reached = message.get("program", result.reached)
+            step = message.get("step", step)
+            result.done = result.done or "done" in message
+            if "fault" in message:
+                text = Program(message["name"], bytes.fromhex(message["data"]))
+                result.faults.append((message["number"], Fault(*message["fault"]), text))
         code = process.wait()
         if not result.done:
             errors.seek(0)

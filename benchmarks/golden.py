@@ -36,8 +36,8 @@ def findings(tree: Path) -> list[dict[str, Any]]:
     result = subprocess.run([sys.executable, "-m", "kerascheck", *_OPTIONS], cwd=tree, capture_output=True, text=True)
     if not result.stdout:
         raise SystemExit(f"{tree}: {result.stderr.strip()}")
-    told = json.loads(result.stdout)
-    found = [*told["findings"], *({"severity": "error", **error} for error in told["errors"])]
+    document = json.loads(result.stdout)
+    found = [*document["findings"], *({"severity": "error", **error} for error in document["errors"])]
     return [{key: value for key, value in finding.items() if key not in _LEFT_OUT} for finding in found]
 
 

@@ -75,9 +75,9 @@ TRAININGS = {
 }
 
 
-def blocks(told: str) -> tuple[list[float], list[float]]:
+def blocks(output: str) -> tuple[list[float], list[float]]:
     """Mean step times of alternating blocks of steps, with the probes on and off, without warm-up."""
-    times = list(map(float, told.split()))[2 * _BLOCK - 1 :]
+    times = list(map(float, output.split()))[2 * _BLOCK - 1 :]
     means = [(times[i + _BLOCK] - times[i]) / _BLOCK for i in range(0, len(times) - _BLOCK, _BLOCK)]
     return means[::2], means[1::2]
 
@@ -89,17 +89,17 @@ def main() -> None:
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         for title, text in TRAININGS.items():
-            path, told = Path(folder, "train.py"), Path(folder, "times")
+            path, times = Path(folder, "train.py"), Path(folder, "times")
             path.write_text(text)
-            environment = {"STEP_TIMES": str(told), "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONHASHSEED": "0"}
+            environment = {"STEP_TIMES": str(times), "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONHASHSEED": "0"}
             script = Script(str(path), {str(path): text}, directory=folder, environment=environment)
             # No block ends before the training does, so the probes only observe.
             plan = Plan(warmup_steps=5, block_steps=10**9, blocks=1)
             rounds = []
             for _ in range(arguments.rounds):
                 run_alone(script, plan, start_limit=300, block_limit=300)
-                rounds.append(blocks(told.read_text()))
-                told.unlink()
+                rounds.append(blocks(times.read_text()))
+                times.unlink()
             probed, plain = zip(*rounds)
             ratio = speedup(probed, plain)
             step = statistics.median(time for run in plain for time in run)

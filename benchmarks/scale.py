@@ -5,10 +5,11 @@
     python benchmarks/scale.py programs [--sizes 50 100 200 400]
 
 ``files`` generates trees. Each folder of fifty files has two training scripts, six modules of layers and forty-two
-modules without Keras. ``empty`` generates empty files. There are four runs: without a cache, with an empty cache, without
-changes, and with one changed file. The table lists the time, the time per file, the peak memory of the largest process,
-and the size of the cache. ``programs`` generates programs of each form and doubles their size each time. The exponent
-describes the growth of time with size; 1 is linear. Nothing is asserted; only figures of the same run are comparable.
+modules without Keras. ``empty`` generates empty files. There are four runs: without a cache, with an empty cache,
+without changes, and with one changed file. The table lists the time, the time per file, the peak memory of the largest
+process, and the size of the cache. ``programs`` generates programs of each form and doubles their size each time. The
+exponent describes the growth of time with size; 1 is linear. Nothing is asserted; only figures of the same run are
+comparable.
 """
 
 from __future__ import annotations
@@ -137,8 +138,8 @@ def _measured(folder: str, options: list[str]) -> tuple[float, int]:
     measure += "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
     command = [sys.executable, "-c", measure, sys.executable, *_LINT[:-1], *options, "."]
     started = time.perf_counter()
-    told = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout
-    return time.perf_counter() - started, int(told)
+    output = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout
+    return time.perf_counter() - started, int(output)
 
 
 _HEADER = "import tensorflow as tf\nfrom tensorflow import keras\nmodel = keras.Sequential([keras.layers.Dense(1)])\n"
@@ -206,8 +207,8 @@ def programs(sizes: list[int]) -> None:
             exponents = [
                 math.log(b / a) / math.log(n / m) for a, b, m, n in zip(own, own[1:], sizes, sizes[1:]) if b > 0.02
             ]
-            told = ", ".join(f"{each:.1f}" for each in exponents)
-            print(f"{name:36} " + " ".join(f"{1000 * each:10.0f}" for each in own) + f"   {told}", flush=True)
+            shown = ", ".join(f"{each:.1f}" for each in exponents)
+            print(f"{name:36} " + " ".join(f"{1000 * each:10.0f}" for each in own) + f"   {shown}", flush=True)
 
 
 def _processor_seconds(path: Path) -> float:

@@ -1,1 +1,1 @@
-"""Abstract interpretation of Python: values, where code runs, and a record of calls and dataset operations."""
+"""Abstract interpretation of Python: values, execution paths, and a record of calls and dataset operations."""

@@ -55,17 +55,17 @@ Written = dict[tuple[int, object], Write]
 """The writes of one branch, keyed by identity of the container and key."""
 
 
-# Values of other types are immutable or hold no settings.
+# Values of other types are immutable or contain no settings.
 _MAY_CHANGE = MAY_HOLD_DATASETS | {Instance}
 
 
 class Start(NamedTuple):
-    """The moment at which a dataset function was called."""
+    """The moment at which a dataset function is called."""
 
     frames: int
     """Number of functions running at that moment, as in :attr:`AbstractState.frames`."""
     calls: int
-    """The order of the last call before."""
+    """Order of the last call before it."""
 
 
 class AbstractState(ABC):
@@ -79,8 +79,8 @@ class AbstractState(ABC):
         entries: calls of compiled functions from Python; the receiver is the compiled function.
         indexed: the subscripts that take an item of a tensor.
         returned: the result of each function's first call.
-        item_writes: for each ``__getitem__`` of a PyDataset, its writes to objects that outlive the call, those
-            of its callees included.
+        item_writes: for each ``__getitem__`` of a PyDataset, its writes to objects that outlive the call, including
+            those of its callees.
     """
 
     def __init__(self, module: ModuleLike) -> None:
@@ -255,7 +255,7 @@ class AbstractState(ABC):
             return {}
         new = {id(target) for target, key, _ in log[mark:] if key is NEW}
         left: Written = {}
-        # Last write first: the last write to a key holds its final value, the first one its value before.
+        # Undo the last write first. The last write to a key has its final value, the first write has its old value.
         while len(log) > mark:
             target, key, old = log.pop()
             if id(target) in new:
@@ -337,7 +337,7 @@ class AbstractState(ABC):
     def unrecorded(self, action: Callable[[Given], object], argument: Given) -> None:
         """Run an action and drop its records: functions that only it calls count as uncalled.
 
-        Code that provokes an error on purpose runs this way.
+        For code that provokes an error on purpose.
         """
         records: tuple[list[Any], ...] = (self.calls, self.sinks, self.stages, self.loops, self.entries, self.uses)
         lengths = [len(record) for record in records]
@@ -351,7 +351,7 @@ class AbstractState(ABC):
         """Run the body of a compound statement; see :meth:`run_block`."""
         return self.run_block(suite.body)
 
-    # The interpreter provides these: expressions, statements and calls recurse into each other through them.
+    # The interpreter defines these: expressions, statements and calls recurse into each other through them.
 
     @abstractmethod
     def eval(self, node: cst.CSTNode) -> Value:
@@ -375,4 +375,4 @@ class AbstractState(ABC):
         traced: str | None = None,
         stage: DatasetOp | None = None,
     ) -> Value:
-        """The result of a function of the linted tree, by running its body."""
+        """The result of calling a function of the linted tree, by running its body."""

@@ -1,4 +1,4 @@
-"""Arguments that are passed on: bound by a partial, invented for a library's call, or traced."""
+"""Arguments that are forwarded: bound by a partial, invented for a library's call, or traced."""
 
 from __future__ import annotations
 
@@ -67,5 +67,5 @@ def traced_arguments(arguments: Arguments) -> Arguments:
 
 
 def without_first(arguments: Arguments) -> Arguments:
-    """Arguments without the first, for functions that receive it in another way."""
+    """Arguments without the first one, for functions that receive it separately."""
     return replace(arguments, positional=arguments.positional[1:], keywords=dict(arguments.keywords), nodes={})

@@ -1,7 +1,7 @@
 """Shapes of arrays, tables and model inputs.
 
-Known are NumPy's constructors, the bundled data sets of Keras and scikit-learn, table columns, and operations that keep
-a shape or change it in a known way. All other shapes are unknown.
+Shapes are known for NumPy's constructors, the bundled data sets of Keras and scikit-learn, and table columns. They stay
+known through operations that keep a shape or change it in a known way. All other shapes are unknown.
 """
 
 from __future__ import annotations
@@ -271,7 +271,7 @@ def _called(name: str, call: Call, depth: int) -> Shape:
     """The shape that a function or method returns."""
     owner, _, last = name.rpartition(".")
     if owner in _SCALERS and last in ("fit_transform", "transform"):
-        # They accept and return tables only (check_array with ensure_2d, sklearn 1.5).
+        # They accept and return only tables (check_array with ensure_2d, sklearn 1.5).
         return shape_of(call.arguments.first("X"), depth) or (None, None)
     if last == "to_categorical" and name in ARRAY_MAKERS:
         classes = constant(call.given("num_classes"))
@@ -286,7 +286,7 @@ def _called(name: str, call: Call, depth: int) -> Shape:
 
 
 def _called_of_numpy(name: str, last: str, call: Call, depth: int) -> Shape:
-    """The shape of a result of NumPy or pandas: from sizes, from a column, or from another array."""
+    """The shape of a NumPy or pandas result: from sizes, from a column, or from another array."""
     if name == "numpy.arange":
         return _range(call.arguments.positional)
     if last == "get_dummies":
@@ -368,7 +368,7 @@ def _range(numbers: list[Value]) -> Shape:
 
 
 def _given_sizes(given: list[Value]) -> Shape:
-    """The sizes, given as one tuple or one by one."""
+    """The sizes, given as one tuple or separately."""
     return _sizes(given[0] if len(given) == 1 else SequenceValue("tuple", given))
 
 
@@ -411,6 +411,6 @@ def _table(value: Value) -> tuple[int | None, ...] | None:
 
 
 def batch_size(stage: DatasetOp) -> Value | None:
-    """The batch size of an operation of :data:`BATCHING`; UNKNOWN if each bucket has its own."""
+    """The batch size of an operation of :data:`BATCHING`; UNKNOWN if each bucket has a different one."""
     known = stage.call is None or "batch_size" in stage.call.signature
     return stage.given("batch_size") if known else UNKNOWN

@@ -130,7 +130,7 @@ def set_attribute(state: AbstractState, node: cst.CSTNode, receiver: Value, name
     for option in options_of(receiver):
         if isinstance(option, (Instance, ExternalInstance)):
             if isinstance(option, ExternalInstance) and option.name.startswith(OPTIONS):
-                # An option that is not set has its default.
+                # An option that is not set has its default value.
                 option.attributes.setdefault(name, UNKNOWN)
             state.store(option.attributes, name, value, option.created)
         owner = state.class_name(option)

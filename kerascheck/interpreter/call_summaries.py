@@ -1,9 +1,9 @@
-"""Function summaries: results of pure calls, memoised per kind of call.
+"""Function summaries: results of pure calls, memoised by the key of the call.
 
 Following a function from forty call sites runs it and its callees forty times. If one call was pure, its summary
-replaces later calls with the same key, and such a call is recorded as unknown. Pure means: it creates nothing that a
-rule inspects, and changes no older object. The key holds everything that may select another path through the function:
-its call path, its receiver, and the switches, functions and tensors among its arguments.
+replaces later calls with the same key, and such a call is recorded as unknown. A pure call creates nothing that a rule
+inspects, and changes no older object. The key contains everything that may select another path through the function.
+This is its call path, its receiver, and the switches, functions and tensors among its arguments.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from kerascheck.knowledge.namespaces import KERAS
 from kerascheck.knowledge.python import CLOCKS
 
 _MANY = 8
-"""Items of a container that take part in its fingerprint."""
+"""Maximum number of items of a container in its fingerprint."""
 _DEEP = 4
-"""Maximum depth of a result; a structure that holds itself has no end."""
+"""Maximum depth of a result; a structure that contains itself has no end."""
 _PLAIN = ("builtins.", "numpy.", "cv2.")
-"""Prefixes of functions that return numbers, texts and arrays."""
+"""Prefixes of functions that return numbers, strings and arrays."""
 
 
 class CallSummary(NamedTuple):
@@ -54,7 +54,7 @@ class CallSummary(NamedTuple):
 def summary_key(function: Function, arguments: Arguments, path: ExecutionPath, how: str | None) -> Hashable | None:
     """The key of a call's summary; None if every such call must be followed.
 
-    Calls in dataset functions are always followed, since rules inspect everything these do. So are calls of compiled
+    Calls in dataset functions are always followed, because rules inspect everything in them. So are calls of compiled
     code from Python, which rules time and count.
 
     Args:
@@ -86,7 +86,7 @@ def is_pure(result: Value, calls: Iterable[Call]) -> bool:
 
 
 def fresh_copy(value: Value) -> Value:
-    """A copy of a memoised result with an identity of its own."""
+    """Copy a memoised result, with a separate identity."""
     if isinstance(value, Tensor):
         return Tensor(value.origin, value.call)
     if isinstance(value, SequenceValue):
@@ -104,7 +104,7 @@ def _is_computed(value: Value, depth: int = _DEEP) -> bool:
     It copies tensors, arrays, numbers, None, UNKNOWN, and structures of these up to a maximum depth.
     """
     if isinstance(value, Tensor):
-        # The operands of an eager tensor differ in each call.
+        # The operands of an eager tensor differ between calls.
         return not value.operands
     if isinstance(value, (SequenceValue, DictValue)):
         items = value.items if isinstance(value, SequenceValue) else value.items.values()
@@ -117,7 +117,7 @@ def _is_computed(value: Value, depth: int = _DEEP) -> bool:
 
 
 def _is_of_interest(call: Call) -> bool:
-    """Whether a call creates or trains Keras objects, or reads a clock: each of these counts."""
+    """Whether a call creates or trains Keras objects, or reads a clock, all of which must be recorded."""
     name = call.name
     if name is None or not name.startswith(KERAS):
         return name in CLOCKS or call.attribute == "apply_gradients"
@@ -126,19 +126,19 @@ def _is_of_interest(call: Call) -> bool:
 
 
 def _fingerprint(value: Value | None) -> Hashable:
-    """The part of a value that code may branch on: the switches, functions and classes in it."""
+    """The part of a value on which code may branch: the switches, functions and classes in it."""
     find = _FINGERPRINTS.get(type(value))
     return value if find is None else find(value)
 
 
 def _fingerprint_of_attribute(value: Value) -> Hashable:
-    """The fingerprint of an attribute; other objects count by class only, since they may refer to each other."""
+    """The fingerprint of an attribute; other objects count only by class, since they may refer to each other."""
     find = _FINGERPRINTS_OF_ATTRIBUTES.get(type(value))
     return value if find is None else find(value)
 
 
 def _fingerprint_within(value: Value) -> Hashable:
-    """The fingerprint of an item of a container; nested containers count as such only."""
+    """The fingerprint of an item of a container; nested containers are not entered."""
     return "container" if isinstance(value, (SequenceValue, DictValue)) else _fingerprint_of_attribute(value)
 
 

@@ -1,4 +1,4 @@
-"""Functions handed to a library, which calls them."""
+"""Functions passed to a library, which calls them."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from kerascheck.interpreter.values import (
 def run_callables(
     state: AbstractState, value: Value | None, traced: str | None, node: cst.CSTNode, *, tensors: bool = True
 ) -> Value:
-    """Run functions handed to a library, with tensors (or unknown values) as arguments.
+    """Run functions passed to a library, with tensors (or unknown values) as arguments.
 
     Args:
         value: a function, or a structure of them.
         traced: the purpose for which the library compiles them; None if it calls them from Python.
-        node: the call that hands them over.
+        node: the call that passes them.
         tensors: whether the library passes tensors.
     """
     result: Value = UNKNOWN

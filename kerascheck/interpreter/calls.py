@@ -107,7 +107,7 @@ def _instantiate(state: AbstractState, cls: Class, arguments: Arguments, node: c
     if isinstance(init, Function):
         state.inline(state.bound(init, instance), arguments, node)
     else:
-        # A dataclass or NamedTuple takes its fields in order.
+        # The constructor of a dataclass or NamedTuple takes its fields in order.
         fields = fields_of(cls)
         instance.attributes.update(zip(fields, arguments.positional))
         instance.attributes.update(arguments.keywords)
@@ -125,7 +125,7 @@ def _call_instance(state: AbstractState, instance: Instance, arguments: Argument
     call = state.record(node, f"{owner}.__call__" if owner else None, "__call__", instance, arguments)
     method = instance.cls.member("__call__") or (instance.cls.member("call") if keras else None)
     if isinstance(method, Function):
-        # Keras traces call() sooner or later, whoever calls the layer here.
+        # Keras traces call() sooner or later, even if this caller does not.
         how = method.traced or "call" if keras and state.path.traced_by() is None else None
         given = traced_arguments(arguments) if how else arguments
         if keras and not how and given.positional and given.positional[0] is UNKNOWN:
@@ -163,7 +163,7 @@ def _call_external_instance(
     owner = state.class_name(instance) or instance.name
     call = state.record(node, f"{owner}.__call__", "__call__", instance, arguments)
     if owner == MODEL or instance.name.startswith((LAYERS, SEQUENTIAL, OF_KERAS_APPLICATIONS)):
-        # A model called on datasets raises; there is nothing to follow.
+        # Calling a model on datasets raises an error; there is nothing to follow.
         return _layer_result(state, call)
     state.escape(arguments, node)
     if any(holds_tensor(value) for value in arguments.values()):
@@ -204,7 +204,7 @@ def _unknown_method(state: AbstractState, call: Call) -> Value:
     if holds_tensor(call.receiver) or any(map(holds_tensor, call.arguments.values())):
         state.use("unknown-call", call.node)
     elif call.attribute == "reshape" and (shape := reshaped(call.arguments.positional)) is not None:
-        # The result is an array of that shape, whatever the receiver is.
+        # The result is an array of that shape, regardless of the receiver.
         return shaped(call.receiver, shape)
     return UNKNOWN
 

@@ -1,4 +1,4 @@
-"""Context of a piece of code: its position in the module, its conditions, and the versions it is written for."""
+"""Context of a piece of code: its position in the module, its conditions, and its target versions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from kerascheck.syntax.written import asks_for_version, assigned_name, is_no_rea
 
 
 class CodeLocation:
-    """A module and a node: the location of a finding about something absent.
+    """A module and a node: the location of a finding about something that is missing.
 
     Example:
         >>> fit = call("model.fit(x)")
@@ -68,7 +68,7 @@ def construction_of(call: Call) -> tuple[CodeLocation, Class | None]:
 def is_left_unused(call: Call) -> bool:
     """Whether the result of a call is unused.
 
-    It, or a list of it, is a statement of its own or bound to a name that is never read.
+    The call, or a list of it, is a statement by itself or is bound to a name that is never read.
     """
     parents = call.module.tree.parents
     holder = parents.get(call.node)
@@ -83,7 +83,7 @@ def is_left_unused(call: Call) -> bool:
 
 
 def expects_one(path: ExecutionPath) -> bool:
-    """Whether a location runs only if something counts to one, as in ``if len(gpus) == 1``."""
+    """Whether a location runs only if a count is one, as in ``if len(gpus) == 1``."""
     for condition in path.conditions(within="program"):
         test = condition.test if condition.label == "if" else None
         if isinstance(test, cst.Comparison) and any(
@@ -107,7 +107,7 @@ def in_session(path: ExecutionPath) -> bool:
 def handles_versions(path: ExecutionPath) -> bool:
     """Whether code is written for one of several versions.
 
-    It is under a test of a version, or in a try of its own function that expects the failure.
+    It is under a version test, or in a try of its own function that expects the failure.
     """
     if any(
         asks_for_version(each.module.tree, each.node)
@@ -122,7 +122,7 @@ def handles_versions(path: ExecutionPath) -> bool:
 
 
 def takes_parameter(function: Value | None, name: str) -> bool:
-    """Whether a function has a parameter of this name, or ``**kwargs`` that may hold it; unknown functions may."""
+    """Whether a function has a parameter with this name, or ``**kwargs`` that may contain it; unknown functions may."""
     if not isinstance(function, Function):
         return True
     parameters = function.node.params
@@ -131,10 +131,10 @@ def takes_parameter(function: Value | None, name: str) -> bool:
 
 
 def is_off_by_default(place: Call | DatasetOp) -> bool:
-    """Whether a location is switched off by default.
+    """Whether a location is disabled by default.
 
-    It is under ``if x`` in a function whose parameter ``x`` is false by default, or under ``if self.x`` and the class
-    sets that to nothing else.
+    It is under ``if x`` in a function whose parameter ``x`` is false by default, or under ``if self.x`` in a class that
+    never sets it to anything else.
     """
     for branch in place.path.conditions(within="program"):
         test = branch.test if branch.label == "if" else None

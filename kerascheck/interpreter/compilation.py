@@ -1,4 +1,4 @@
-"""Functions as tf.function or another compiler returns them."""
+"""Functions as returned by tf.function or another compiler."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from kerascheck.knowledge.callables import FUNCTION_COMPILED
 
 
 def compile_value(state: AbstractState, value: Value, how: str, options: Call | None, node: cst.CSTNode) -> Value:
-    """A value as tf.function (or another compiler) returns it at ``node``."""
+    """A value as tf.function or another compiler returns it at ``node``."""
     if isinstance(value, Partial):
         return Partial(compile_value(state, value.target, how, options, node), value.arguments)
     if isinstance(value, UnionValue):

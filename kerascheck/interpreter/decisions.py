@@ -1,4 +1,4 @@
-"""Tests of branches: their outcome where the source decides it."""
+"""Tests of branches, and their outcome if the source determines it."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def check_truth(state: AbstractState, test: cst.BaseExpression, value: Value) ->
 def outcome_of(state: AbstractState, test: cst.BaseExpression) -> bool | None:
     """The outcome of a test of literals and of parameters with known arguments; else None.
 
-    Module constants do not decide a branch, because users switch them and both branches count. Debugging switches are
-    the exception: if off, they stay off.
+    Module constants do not decide a branch: users edit them, so both branches matter. Debugging switches are the
+    exception: if off, they stay off.
     """
     decide = _TESTS.get(type(test))
     return None if decide is None else decide(state, test)

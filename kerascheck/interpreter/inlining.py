@@ -49,7 +49,7 @@ def inline(
     traced: str | None = None,
     stage: DatasetOp | None = None,
 ) -> Value:
-    """The result of a function of the linted tree, by running its body.
+    """The result of calling a function of the linted tree, by running its body.
 
     Args:
         function: the function; its receiver is bound.
@@ -230,7 +230,7 @@ def _implies_tensor(state: AbstractState, function: Function, parameter: str) ->
 
 
 def _is_used_as_tensor(state: AbstractState, function: Function, node: cst.Name) -> bool:
-    """Whether a method uses a name as only a tensor or an array can be used."""
+    """Whether a method uses a name in a way that only tensors and arrays allow."""
     tree = function.module.tree
     parent = tree.parents.get(node)
     if isinstance(parent, cst.Attribute) and parent.value is node:

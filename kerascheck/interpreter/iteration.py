@@ -1,4 +1,4 @@
-"""Loops: how often they run, and the value of one iteration."""
+"""Loops: their number of iterations, and the value of one iteration."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def _break_iteration(loop: cst.For | cst.While) -> int | None:
         )
         last: cst.CSTNode | None = each.body.body[-1] if each.body.body else None
         last = last.body[-1] if isinstance(last, cst.SimpleStatementLine) else last
-        # Later iterations skip the rest of the body, too.
+        # Later iterations also skip the rest of the body.
         leaves = isinstance(last, cst.Break) or isinstance(last, cst.Continue) and not isinstance(operator, cst.Equal)
         if counted and leaves and isinstance(limit, cst.Integer) and not _is_reset(test.left, body):
             return limit.evaluated_value + 1
@@ -160,7 +160,7 @@ def _growing_lists(statements: Sequence[cst.CSTNode]) -> set[str]:
 
 
 def _growing_numbers(loop: cst.For | cst.While, statements: Sequence[cst.CSTNode]) -> set[str]:
-    """Names that count the iterations of a loop: ``count += 1``, or by ``enumerate``."""
+    """Names that count the iterations of a loop: through ``count += 1`` or ``enumerate``."""
     numbers = {
         each.target.value
         for each in statements

@@ -30,7 +30,7 @@ def join(first: Value, second: Value) -> Value:
 
 
 def _extension(base: DatasetOp, longer: DatasetOp) -> DatasetOp | None:
-    """A dataset with the operations that it adds to ``base`` marked as optional; None if it does not extend it."""
+    """A dataset whose operations beyond ``base`` are marked as optional; None if it does not extend ``base``."""
     added: list[DatasetOp] = []
     for stage in longer.upstream():
         if stage is base or (stage.identity is base.identity and stage.input is base.input):

@@ -1,6 +1,6 @@
 """Output shapes and weight counts of layers, from literals.
 
-A shape is a tuple of sizes, batch first, with None for unknown sizes; None if the rank is unknown.
+A shape is a tuple of sizes, batch first. Unknown sizes are None, and so is a shape of unknown rank.
 Source: ``compute_output_shape`` and ``build`` of the layers in keras/src/layers (3.15).
 """
 
@@ -41,12 +41,12 @@ Shape = tuple[int | None, ...] | None
 _UNCHANGED = layers_where(lambda layer: layer.keeps_shape)
 _SLIDING = layers_where(lambda layer: layer.work is Work.POOLS and layer.axes < 3 and "Adaptive" not in layer.name)
 _POOLS_ALL = layers_where(lambda layer: layer.work is Work.POOLS_ALL)
-# Depthwise convolutions: each channel by itself.
+# Depthwise convolutions, which process each channel separately.
 _PER_CHANNEL_CONVOLUTIONS = frozenset({DEPTHWISE_CONV_2D, SEPARABLE_CONV_2D})
 
 
 def literal_shape(value: Value | None) -> Shape:
-    """The sizes in a tuple or list, None for those that are no literals."""
+    """The sizes in a tuple or list; None for sizes that are not literals."""
     if not isinstance(value, SequenceValue) or value.open:
         return None
     return tuple(constant(item) if isinstance(constant(item), int) else None for item in value.items)
@@ -56,7 +56,7 @@ def input_shape(call: Call) -> Shape:
     """The shape given to ``keras.Input``, ``InputLayer`` or the first layer of a Sequential."""
     if call.name in (INPUT, INPUT_LAYER):
         given = call.given("shape") or call.keyword("input_shape")
-        # Parentheses alone make no tuple; Keras 2 accepts the number.
+        # Parentheses alone do not make a tuple; Keras 2 accepts the number.
         shape = (constant(given),) if type(constant(given)) is int else literal_shape(given)
     else:
         shape = literal_shape(call.keyword("input_shape"))
@@ -102,7 +102,7 @@ def output_shape(layer: Value, shape: Shape) -> Shape:
         output = literal_shape(call.given("output_shape"))
         return output and (None, *output)
     if name == REPEAT_VECTOR:
-        # The layer accepts rows of vectors only.
+        # The layer accepts only rows of vectors.
         return (shape[0] if shape else None, _number(call, "n"), shape[-1] if shape else None)
     if shape is None:
         return None
@@ -180,7 +180,7 @@ def _of_resized(name: str, call: Call, shape: tuple[int | None, ...]) -> Shape:
     return (shape[0], *places, shape[3])
 
 
-# The first attribute of that name decides.
+# The first matching attribute decides.
 _OUTPUTS: tuple[tuple[Collection[str], Callable[[str, Call, tuple[int | None, ...]], Shape]], ...] = (
     ({DENSE}, lambda name, call, shape: (*shape[:-1], _number(call, "units"))),
     ({CONCATENATE}, _of_concatenate),
@@ -207,10 +207,10 @@ def most_units(layer: Value) -> int | None:
 
 
 def makes_large_layer(call: Call) -> bool:
-    """Whether a layer has enough work for 16-bit arithmetic to matter: wide, or of unknown width.
+    """Whether a layer does enough work for 16-bit arithmetic to matter: it is wide, or of unknown width.
 
-    Dense layers of unknown width do not count: their number of outputs is often the number of classes, which the data
-    decide.
+    Dense layers of unknown width do not count, because their number of outputs is often the number of classes, which
+    depends on the data.
     """
     layer = KNOWN_LAYERS.get(call.name or "")
     if layer is None or layer.worth_half is None:
@@ -220,7 +220,7 @@ def makes_large_layer(call: Call) -> bool:
 
 
 def window(layer: Value) -> int | None:
-    """The kernel size of a convolution in positions, one for a dense layer; None if unknown."""
+    """The kernel size of a convolution in positions; one for a dense layer; None if unknown."""
     if not isinstance(layer, ExternalInstance) or layer.call is None:
         return None
     axes = CONVOLUTIONS.get(layer.name)
@@ -230,7 +230,7 @@ def window(layer: Value) -> int | None:
 def weights(layer: Value, shape: Shape) -> int | None:
     """The number of weights of a layer for an input shape; None if unknown.
 
-    A frozen Embedding counts as none: a step looks some of its rows up, and takes as long for 2,000 rows as for 200,000
+    A frozen Embedding counts as zero: a step looks up some of its rows, and takes as long for 2,000 rows as for 200,000
     (8 ms with an LSTM of 64 units over 50 steps behind it; TensorFlow 2.21, 2 CPU cores).
     """
     if not isinstance(layer, ExternalInstance) or layer.call is None:
@@ -281,7 +281,7 @@ def _number(call: Call, parameter: str) -> int | None:
 
 
 def _sizes(call: Call, parameter: str, rank: int, default: int | None = None) -> tuple[int | None, ...]:
-    """A setting per axis, from one number for all axes or one for each."""
+    """A setting for each axis, from one number for all axes or one number each."""
     value = call.given(parameter)
     each = literal_shape(value)
     if each is not None and len(each) == rank:

@@ -26,7 +26,7 @@ from kerascheck.syntax.written import stands_for_versions
 
 Found = TypeVar("Found")
 
-# Characters of code without white space: as many as a text of 4000 has (median of 522 modules of ten repositories).
+# Characters of code without white space in a typical text of 4000 characters (522 modules of ten repositories).
 _SHORT = 2300
 _NAMES_KERAS = re.compile("keras|tensorflow")
 _ACTS_ON_IMPORT = (
@@ -54,7 +54,7 @@ _GRAPH_CODE = re.compile(
     r"trainable_variables|global_variables|global_variables_initializer)\b|"
     r"\b(?:(?:Singular)?Monitored(?:Training)?Session|SessionRunHook|import_meta_graph|feed_dict\s*=)"
 )
-# Functions that load or run a saved graph; the rest of such a program may be Keras.
+# Functions that load or run a saved graph; the rest of such a program may use Keras.
 _FUNCTION = re.compile(r"^def .*?(?=^[^\s)#]|\Z)", re.M | re.S)
 _RUNS_SAVED_GRAPH = re.compile(r"\bSession\(\s*graph\s*=\s*(\w+)")
 # TensorFlow 2 removed tensorflow.contrib (RELEASE.md of 2.0); its package has tensorflow/_api/v2 in place of v1.
@@ -72,10 +72,10 @@ _DIRECTIVE = re.compile(r"#\s*(?:noqa|kerascheck|KC[A-Z]?\d|type:|pylint|pragma|
 
 
 class ProjectLike(Protocol):
-    """The project as a module uses it: :class:`kerascheck.interpreter.project.Project`.
+    """The interface of a project to its modules: :class:`kerascheck.interpreter.project.Project`.
 
-    The modules of a project have the importing module's class, a subclass of :class:`Module`, for which there is no
-    type here.
+    The modules of a project have the class of the importing module, a subclass of :class:`Module` that the type system
+    cannot express here.
     """
 
     settings: Settings
@@ -104,7 +104,7 @@ class Module:
 
     @cached_property
     def tree(self) -> Tree:
-        """The tree, parsed at first use: most imported modules never need it. Raises :class:`SyntaxProblem`."""
+        """The tree, parsed at first use, since most imported modules never need it. Raises :class:`SyntaxProblem`."""
         return tree_of(self.source.without_data)
 
     def __repr__(self) -> str:
@@ -125,7 +125,7 @@ class Module:
 
     @property
     def bare_code(self) -> str:
-        """The code with empty strings, for searches of names: messages are ignored. Offsets differ."""
+        """The code with string literals emptied, for searches of names without messages. Offsets differ."""
         return self._code_text.bare
 
     def range_of(self, node: cst.CSTNode) -> tuple[int, int]:
@@ -146,7 +146,7 @@ class Module:
     def _is_imported(self, node: cst.BaseExpression) -> bool:
         """Whether an expression is an imported name, or a dotted name that begins with one.
 
-        Such an expression refers to no object of the program.
+        Such an expression does not refer to an object of the program.
         """
         while isinstance(node, cst.Attribute):
             node = node.value
@@ -155,17 +155,18 @@ class Module:
         )
 
     def statement_range(self, node: cst.CSTNode) -> tuple[int, int]:
-        """Start and end of the innermost statement; for compound statements the header, decorators included."""
+        """Start and end of the innermost statement; for a compound statement, of its header including decorators."""
         return self.tree.statement_range(node)
 
     def is_commented(self, node: cst.CSTNode, about: re.Pattern[str]) -> bool:
         """Whether a comment explains a node.
 
-        Such a comment is on the first line of the node or its statement, on the statement's last line, or above and
-        matches ``about``.
+        Such a comment is on the first line of the node or its statement, on the statement's last line, or above it if
+        it matches ``about``.
 
         Args:
-            about: a pattern for comments above; they may head the lines without a gap before the statement.
+            about: a pattern for comments above; they may head a block of lines without a gap that contains the
+                statement.
         """
         start, end = self.statement_range(node)
         for above in reversed(self.text[:start].rstrip(" \t").splitlines()):
@@ -202,7 +203,7 @@ class Module:
 
     @cached_property
     def acts_on_import(self) -> bool:
-        """Whether importing it may do more than define things."""
+        """Whether importing it may do more than define names."""
         return any(map(self.says, _ACTS_ON_IMPORT))
 
     @cached_property
@@ -216,7 +217,7 @@ class Module:
         return self._code_text.words
 
     def says(self, word: str) -> bool:
-        """Whether the code contains some characters, strings included; white space is collapsed to single blanks."""
+        """Whether the code contains a text, strings included; runs of white space count as single blanks."""
         return self._code_text.says(word)
 
     def mentions(self, pattern: re.Pattern[str]) -> bool:
@@ -225,8 +226,7 @@ class Module:
 
     def does(self, pattern: re.Pattern[str]) -> bool:
         """Whether the code matches a pattern, strings excluded."""
-        # Most patterns do not match even with strings; searching for their words shows that in a fraction of the
-        # time.
+        # Most patterns do not match even with strings, and searching for their words shows that much faster.
         return self.mentions(pattern) and pattern.search(self.bare_code) is not None
 
     @cached_property
@@ -243,8 +243,8 @@ class Module:
     def is_graph_code(self) -> bool:
         """Whether it is written for the graphs and sessions of TensorFlow 1.
 
-        Rules on loops and pipelines do not apply to such code. A session alone may serve its options only; it
-        runs a graph if a module whose names are used builds one.
+        Rules about loops and pipelines do not apply to such code. A session alone may only apply its options. It runs a
+        graph if a module whose names are used builds one.
         """
         if self.mentions(GRAPH_SWITCH) and GRAPH_SWITCH.search(self._beside_saved_graphs):
             return True
@@ -260,7 +260,7 @@ class Module:
         """Whether its own code contains placeholders, collections or session runs."""
         if self.says("GradientTape") and "GradientTape" in self.bare_code:
             return False
-        # A program that calls .numpy() runs eagerly: its reset_default_graph has no graph to reset.
+        # A program that calls .numpy() runs eagerly, so its reset_default_graph has no graph to reset.
         return (
             self.mentions(_GRAPH_CODE)
             and _GRAPH_CODE.search(self._beside_saved_graphs) is not None
@@ -273,7 +273,7 @@ class Module:
     def _beside_saved_graphs(self) -> str:
         """Its code without strings, and without functions that load or run a saved graph.
 
-        Programs that try each format of a saved model have such functions.
+        Programs that try several formats of a saved model have such functions.
         """
         if not self.mentions(_RUNS_SAVED_GRAPH):
             return self.bare_code
@@ -291,13 +291,13 @@ class Module:
     def builds_graphs(self) -> bool:
         """Whether its code builds a graph of TensorFlow 1 instead of being traced.
 
-        A pin of another part of the project does not count if the module itself is written for TensorFlow 2.
+        A pin in another part of the project does not count if the module itself is written for TensorFlow 2.
         """
         return self.is_graph_code or self.runtime.builds_graphs and not self.mentions(OF_TENSORFLOW_2)
 
     @cached_property
     def is_of_tensorflow_1(self) -> bool:
-        """Whether it requires TensorFlow 1, by its code or its imports; false if the code tests the version."""
+        """Whether it requires TensorFlow 1, according to its code or imports; false if the code tests the version."""
         if self.does(_CONTRIB):
             return True
         if self.mentions(OF_TENSORFLOW_2) or not self.does(_MAY_BE_OF_1):
@@ -325,10 +325,10 @@ class Module:
 
     @cached_property
     def worth_following(self) -> bool:
-        """Whether importing modules may depend on it.
+        """Whether modules that import it may depend on its contents.
 
-        Short modules may hold settings. A module that does not mention Keras may lead to others that do, as an agent
-        that plays with two networks.
+        Short modules may contain settings. A module that does not mention Keras may lead to others that do, such as an
+        agent that plays with two networks.
         """
         if self.mentions(_WORTH_FOLLOWING) or sum(map(len, self.code.split())) < _SHORT:
             return True
@@ -359,7 +359,7 @@ class Module:
 
     @cached_property
     def run(self) -> Interpreter:
-        """The interpretation of the module as the entry of a program."""
+        """The interpretation of the module as the entry point of a program."""
         interpreter = Interpreter(self)
         interpreter.run()
         return interpreter
@@ -387,12 +387,12 @@ class Module:
         return self.project.settings.machine
 
     def is_cell_output(self, node: cst.CSTNode) -> bool:
-        """Whether a notebook displays the value of this expression because it ends a cell."""
+        """Whether a notebook displays the value of this expression, because it ends a cell."""
         if not getattr(self.source, "cells", None):
             return False
         around = list(self.tree.ancestors(node))
         statement = next((each for each in around if isinstance(each, cst.BaseSmallStatement)), None)
-        # A notebook displays expression statements of the cell itself only: no assignments, and nothing in a block.
+        # A notebook displays only top-level expression statements of a cell, no assignments and nothing in a block.
         if not isinstance(statement, cst.Expr) or any(isinstance(each, cst.BaseCompoundStatement) for each in around):
             return False
         end = self.range_of(node)[1]

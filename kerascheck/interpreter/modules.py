@@ -40,7 +40,7 @@ def run_module(state: AbstractState, module: ModuleLike) -> Scope:
 
 
 def _is_followed(state: AbstractState, module: ModuleLike) -> bool:
-    """Whether to follow an imported module: near enough, relevant, and readable."""
+    """Whether to follow an imported module: it is near enough, relevant, and readable."""
     if module is state.entry:
         state.import_depths[module] = 0
         return True
@@ -78,7 +78,7 @@ def member_of(state: AbstractState, module: ModuleLike, name: str) -> Value:
 def resolved(state: AbstractState, scope: Scope, name: str, value: Value) -> Value:
     """A value with its unresolved imports resolved."""
     if isinstance(value, Imported):
-        # In a cycle of imports the name stays unknown.
+        # In an import cycle, the name stays unknown.
         scope.variables[name] = UNKNOWN
         value = scope.variables[name] = member_of(state, value.module, value.name)
     elif isinstance(value, UnionValue) and any(isinstance(option, Imported) for option in value.options):

@@ -1,4 +1,4 @@
-"""Queries on syntax nodes that need no values."""
+"""Queries on syntax nodes that do not need values."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def literal_of(node: cst.BaseExpression) -> Constant | None:
 
 
 def number(node: cst.Integer | cst.Float) -> Constant | None:
-    """The number of a literal; None if it has more digits than Python reads."""
+    """The number of a literal; None if it has more digits than Python accepts."""
     return _number(node.value, isinstance(node, cst.Integer))
 
 
@@ -55,15 +55,15 @@ def _number(text: str, is_whole: bool) -> Constant | None:
 def text_of(node: cst.SimpleString | cst.ConcatenatedString) -> str | bytes | None:
     """The value of a literal; None if it contains an expression.
 
-    None as well if Python rejects it and libcst does not, as ``"\\U"``.
+    Also None if Python rejects it but libcst does not, as ``"\\U"``.
     """
     if type(node) is cst.SimpleString and node.value[0] in "\"'" and "\\" not in node.value:
-        # Equals literal_eval, in a tenth of the time.
+        # Equivalent to literal_eval, in a tenth of the time.
         width = 3 if node.value[:3] in ('"""', "'''") else 1
         return node.value[width:-width]
     try:
         with warnings.catch_warnings():
-            # From Python 3.12 on, it warns of unknown escapes.
+            # Since Python 3.12, it warns about unknown escapes.
             warnings.simplefilter("ignore")
             return node.evaluated_value
     except SyntaxError:
@@ -82,7 +82,7 @@ def fields_of(cls: Class) -> list[str]:
 
 
 def differentiated(module: ModuleLike, node: cst.FunctionDef | cst.Lambda | cst.Module) -> set[str]:
-    """The names of which a tape in a function or module takes gradients; they are tensors whatever creates them.
+    """The names whose gradients a tape in a function or module computes; they are tensors, whatever creates them.
 
     Includes the loss itself if a scaled loss is differentiated.
     """
@@ -126,7 +126,7 @@ def parameters_of(parameters: cst.Parameters) -> Iterator[cst.Param]:
 
 
 def remembered(module: ModuleLike, node: Node, find: Callable[[ModuleLike, Node], Found]) -> Found:
-    """The memoised result of ``find`` for a node: many paths reach the same loop."""
+    """The memoised result of ``find`` for a node, because many paths reach the same loop."""
     key = (find.__name__, node)
     if key not in module.memory:
         module.memory[key] = find(module, node)

@@ -18,7 +18,7 @@ from kerascheck.source import Source, dependencies
 
 M = TypeVar("M", bound=Module)
 
-# Names that files of the tree cannot take over from their libraries.
+# Names of libraries that files of the tree cannot shadow.
 _LIBRARIES = frozenset(
     "tensorflow keras tf_keras numpy jax torch pandas sklearn scipy matplotlib cv2 PIL tqdm os sys re json random time math typing "
     "collections functools itertools logging argparse pathlib abc datetime pickle copy glob shutil subprocess warnings transformers "
@@ -28,8 +28,8 @@ _MAX_IMPORTED = 80
 _SEARCHED_FOLDERS = 7
 _SHARE_BESIDE = 0.1
 """Cost of searching the modules beside a module for words, relative to analysing them."""
-# TensorFlow Addons 0.23 (the last) and keras_contrib fail to import with Keras 3; bert4keras requires this one in its
-# setup.py.
+# TensorFlow Addons 0.23 (the last release) and keras_contrib fail to import with Keras 3; bert4keras requires this
+# version in its setup.py.
 _BOUND_BY = {
     "tensorflow_addons": ("tensorflow", "<2.16"),
     "keras_contrib": ("keras", "<3"),
@@ -37,7 +37,7 @@ _BOUND_BY = {
 }
 _ANYTHING = re.compile("")
 _SHOWS_ONE_GPU = re.compile(r"""CUDA_VISIBLE_DEVICES["']\]?\s*[=,]\s*["']\d+["']""")
-# Only TensorFlow 1 has sessions under this name, except for programs that import its interface from a later one.
+# Only TensorFlow 1 has sessions with this name, except in programs that import its interface from a later one.
 _OPENS_SESSION = re.compile(r"(?m)^\w+[ \t]*=[ \t]*(?:tf|tensorflow)\.(?:Interactive)?Session\(")
 _SWITCHES_EAGER = re.compile(r"(?m)^[ \t]*[\w.]+\brun_functions_eagerly\((?:run_eagerly=)?True\)")
 
@@ -103,8 +103,8 @@ class Project(Generic[M]):
         dependencies.link(asking, ("find", key))
         path = self._found[key]
         if path == importer.path and not level:
-            # A module never imports itself: another of that name may be further up. Its neighbours do not see that
-            # one.
+            # A module never imports itself, but another one with its name may be in a folder above. Its neighbours do
+            # not see that one.
             with dependencies.apart(asking):
                 path = self._search(importer.folder, dotted, level, but=path)
         if path is None and not level:
@@ -119,9 +119,9 @@ class Project(Generic[M]):
         return module
 
     def imported(self, module: M) -> list[M]:
-        """The modules of the tree that ``module`` imports, directly or not (at most 80).
+        """The modules of the tree that ``module`` imports, directly or indirectly (at most 80).
 
-        Searches their texts without parsing.
+        It searches their texts without parsing.
         """
         if "imported" not in module.memory:
             module.memory["imported"] = self._reached(module)
@@ -191,7 +191,7 @@ class Project(Generic[M]):
     def opens_session(self, module: M) -> bool:
         """Whether a module, or a script that imports it, unconditionally opens a session of TensorFlow 1.
 
-        No other version runs such code.
+        No other version can run such code.
         """
         opening = (
             [module] if _OPENS_SESSION.search(module.bare_code) else self._importers_beside(module, _OPENS_SESSION)
@@ -212,9 +212,9 @@ class Project(Generic[M]):
         return bool(scripts) and all(script.mentions(_SHOWS_ONE_GPU) for script in scripts)
 
     def _importers_beside(self, module: M, pattern: re.Pattern[str]) -> list[M]:
-        """The modules in the same folder or the one above that import a module and match a pattern.
+        """The modules in the same folder or its parent that import a module and match a pattern.
 
-        They import it directly or not; the pattern applies to code without strings.
+        They import it directly or indirectly; the pattern applies to code without strings.
         """
         with dependencies.asking(_node(module)):
             beside = [each for folder in _folders_beside(module) for each in self._modules_with(pattern, folder)]
@@ -267,10 +267,10 @@ class Project(Generic[M]):
             **command_versions(module.source.commands),
         }
         if not pins:
-            # A part of the project may have requirements of its own.
+            # Parts of the project may have their own requirements.
             parts = {other.folder: other for other in self.imported(module)}
             pins = next((found for other in parts.values() if (found := pinned_versions(other.source.path))), {})
-        # A package that conflicts with a version rules it out like a requirement.
+        # A package that conflicts with a version excludes it like a requirement.
         bound = {
             package: Pin(bound, Stated(name, ""))
             for name, (package, bound) in _BOUND_BY.items()
@@ -313,7 +313,7 @@ class Project(Generic[M]):
                 with dependencies.apart(dependencies.of_file(path)):
                     self._modules[path] = self._make(self._read(path), self)
             except (OSError, ValueError):
-                # Unreadable files are unknown here; linting them reports the error.
+                # Treat unreadable files as unknown here; linting them reports the error.
                 self._modules[path] = None
         return self._modules[path]
 
@@ -332,7 +332,7 @@ def _imports_of(path: Path) -> Hashable:
 
 
 def _folders_beside(module: Module) -> list[Path]:
-    """The folder of a module, and the parent unless that is the root of the project."""
+    """The folder of a module, and its parent unless that is the root of the project."""
     own = module.path.parent
     return [own] if dependencies.exists(str(own / ".git")) else [own, own.parent]
 

@@ -1,4 +1,4 @@
-"""Results computed by Python: numbers, texts and arrays that keep their operands."""
+"""Results computed in Python: numbers, strings and arrays that keep their operands."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from kerascheck.knowledge.python import LISTS_OF_TEXTS, TEXTS
 
 
 def computed(name: str, *values: Value) -> ExternalInstance:
-    """A computed number or text with its operands; it varies with the innermost loop among them."""
+    """A computed number or string with its operands; it varies with the innermost loop among them."""
     loops = [
         option.loop
         for value in values
@@ -39,7 +39,7 @@ def computed(name: str, *values: Value) -> ExternalInstance:
 def item_of_turn(items: list[Value], loop: ExecutionPath) -> Value:
     """The value of one iteration over a list.
 
-    It is a loop variable for many texts or numbers, else the join of the items.
+    It is a loop variable for many strings or numbers, else the join of the items.
     """
     item = any_of(items)
     kinds = {
@@ -57,12 +57,12 @@ def derived(*values: Value) -> ExternalInstance:
 
 
 def as_texts(name: str, given: Iterable[Value]) -> Value | None:
-    """The text, or list of texts, that a function of this name returns.
+    """The string, or list of strings, that a function with this name returns.
 
     None for other results.
     """
     if name in TEXTS:
         return computed("builtins.str", *given)
-    # Methods that split a text; the content of files and folders does not depend on their arguments.
+    # Methods that split a string; the content of files and folders does not depend on their arguments.
     takes_apart = name in LISTS_OF_TEXTS and name.startswith("builtins.str.")
     return SequenceValue("list", [computed("builtins.str", *given)], open=True) if takes_apart else None

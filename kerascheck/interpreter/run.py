@@ -1,8 +1,8 @@
 """The interpreter: runs every statement once, in program order, over abstract values.
 
-It follows calls into functions of the linted tree, also in other modules. It takes both branches and joins them, and
-runs each loop once. Calls that it cannot follow return UNKNOWN. The result is a record in program order of calls,
-dataset operations and their consumers, each with its execution path.
+It follows calls into functions of the linted tree, including other modules. It takes both branches and joins them, and
+runs each loop once. Calls that it cannot follow return UNKNOWN. The result is a record of calls, dataset operations and
+their consumers in program order, each with its execution path.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Interpreter(AbstractState):
         run_module(self, self.entry)
         functions = _users_first(self.entry.tree.functions)
         names = self.entry.name_counts
-        # Functions that no code mentions are entry points: they run before their helpers.
+        # Functions that no code mentions are entry points, so they run before their helpers.
         for node in sorted(functions, key=lambda f: names[f.name.value] > 1):
             if node not in self.reached and node in self.functions:
                 self._run_root(self.functions[node])
@@ -140,7 +140,7 @@ def _trains_itself(cls: Class) -> bool:
 def _users_first(functions: list[cst.FunctionDef]) -> list[cst.FunctionDef]:
     """Functions in program order, but with ``call`` methods reversed.
 
-    Layers are defined before the models that hold them, and the arguments from a model are better than guesses.
+    Layers are defined before the models that contain them, and arguments from a model are better than guesses.
     """
     calls = [function for function in functions if function.name.value == "call"]
     return [calls.pop() if function.name.value == "call" else function for function in functions]

@@ -25,7 +25,7 @@ _LAST_MULTI_BACKEND = (2, 4)
 
 
 class VersionSource(enum.Enum):
-    """The source of a version that no requirement sets."""
+    """The source of a version that is not from a requirement."""
 
     BY_SETTING = enum.auto()
     BY_CODE = enum.auto()
@@ -37,32 +37,32 @@ class VersionSource(enum.Enum):
 
 
 class VersionHints:
-    """Version hints from a module's code; this base class has none."""
+    """Version hints from a module's code; this base class provides none."""
 
     @property
     def is_of_tensorflow_1(self) -> bool:
-        """Whether the code runs with TensorFlow 1 only."""
+        """Whether the code runs only with TensorFlow 1."""
         return False
 
     @property
     def is_of_multi_backend_keras(self) -> bool:
-        """Whether it is for a Keras that is a separate package."""
+        """Whether the code is for a Keras that is a separate package."""
         return False
 
     @property
     def is_of_keras_2(self) -> bool:
-        """Whether it is for a Keras before version 3."""
+        """Whether the code is for a Keras before version 3."""
         return False
 
     @property
     def backend(self) -> str | None:
-        """The Keras backend that it selects."""
+        """The Keras backend that the code selects."""
         return None
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The target versions of a module, each with its source: a requirement, or another one."""
+    """The target versions of a module, each with its source: a requirement or a :class:`VersionSource`."""
 
     runtime: Runtime
     tensorflow: Pin | VersionSource
@@ -71,9 +71,9 @@ class Target:
 
     @property
     def assumed(self) -> str | None:
-        """The assumed version, as "TensorFlow 2.21"; None if the source sets it.
+        """The assumed version, such as "TensorFlow 2.21"; None if the source sets it.
 
-        Also assumed if Keras versions before 3 are allowed, too.
+        Also counts as assumed if Keras versions before 3 are allowed.
         """
         if _leaves(self.tensorflow, TENSORFLOW_RELEASES, KERAS_3_SINCE) or _leaves(self.keras, KERAS_RELEASES, (3, 0)):
             return None
@@ -97,7 +97,7 @@ def target_of(settings: Settings, pins: Mapping[str, Pin], hints: VersionHints) 
     """
     tensorflow, source = _tensorflow(settings, pins, hints)
     pinned = newest_allowed(pins["keras"].specifier, KERAS_RELEASES) if "keras" in pins else None
-    # With a newer TensorFlow, tf.keras is used.
+    # Newer TensorFlow versions use tf.keras.
     multi_backend = settings.keras is None and (
         pinned is not None and pinned < _LAST_MULTI_BACKEND and (tensorflow or (2, 1)) <= (2, 1)
         or pinned is None and tensorflow is None and hints.is_of_multi_backend_keras
@@ -106,9 +106,9 @@ def target_of(settings: Settings, pins: Mapping[str, Pin], hints: VersionHints) 
         tensorflow, source = (
             ((2, 1), VersionSource.BY_KERAS) if multi_backend else (NEWEST_TENSORFLOW, VersionSource.BY_NOTHING)
         )
-    keras, keras_told = _keras(settings, pins, hints, pinned, multi_backend, tensorflow)
+    keras, keras_source = _keras(settings, pins, hints, pinned, multi_backend, tensorflow)
     backend = settings.backend or hints.backend
-    backend_told = (
+    backend_source = (
         VersionSource.BY_SETTING
         if settings.backend
         else VersionSource.BY_CODE
@@ -118,8 +118,8 @@ def target_of(settings: Settings, pins: Mapping[str, Pin], hints: VersionHints) 
     return Target(
         Runtime(tensorflow, keras, backend or "tensorflow", multi_backend, pinned or KERAS_RELEASES[-1]),
         source,
-        keras_told,
-        backend_told,
+        keras_source,
+        backend_source,
     )
 
 

@@ -65,7 +65,7 @@ def elapsed_time(
 
 
 def collect(state: AbstractState, node: cst.CSTNode, values: list[Value]) -> None:
-    """Record times that are collected: repeated measurements show a speed."""
+    """Record times that are collected, since repeated measurements indicate a speed."""
     times = list(filter(_is_elapsed, values))
     if times:
         state.record(node, "time.collected", None, UNKNOWN, Arguments(times))

@@ -1,4 +1,4 @@
-"""Kinds of values, known or not: number, text, array, clock reading, symbolic tensor."""
+"""Kinds of values, known or not: number, string, array, clock reading, symbolic tensor."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ def is_number(value: Value) -> bool:
 
 
 def is_text(value: Value) -> bool:
-    """Whether a value is a Python text, known or not; in a union, every option."""
+    """Whether a value is a Python string, known or not; for a union, whether every option is."""
     if isinstance(value, UnionValue):
         return all(map(is_text, value.options))
     return isinstance(constant(value), str) or isinstance(value, ExternalInstance) and value.name == "builtins.str"
 
 
 def is_array(value: Value) -> bool:
-    """Whether a value is or may be an array, from NumPy, OpenCV, or a Keras function that returns arrays."""
+    """Whether a value is or may be an array from NumPy, OpenCV, or a Keras function that returns arrays."""
     if isinstance(value, UnionValue):
         return any(map(is_array, value.options))
     return isinstance(value, ExternalInstance) and (
@@ -59,12 +59,12 @@ def is_array(value: Value) -> bool:
     )
 
 
-# Called for most values; for most of them the type decides.
+# Called for most values, and the type usually decides.
 _MAY_BE_SYMBOLIC = frozenset({UnionValue, ExternalInstance, LoopVariable, Method, SequenceValue, DictValue})
 
 
 def is_symbolic(value: Value, depth: int = 2) -> bool:
-    """Whether a value is or holds a symbolic tensor: the output of a layer called on ``keras.Input``."""
+    """Whether a value is or contains a symbolic tensor: the output of a layer called on ``keras.Input``."""
     if type(value) not in _MAY_BE_SYMBOLIC:
         return False
     for option in options_of(value):

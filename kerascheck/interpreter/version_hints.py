@@ -1,4 +1,4 @@
-"""Version hints: the code that shows which versions a module is written for."""
+"""Version hints: code that shows for which versions a module is written."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ import re
 from kerascheck.interpreter.module import GRAPH_SWITCH, Module
 from kerascheck.interpreter.target import VersionHints
 
-# Arguments and modules that Keras 2 removed: users of them need Keras 1, or a Keras 2 package that still translates
-# them.
+# Arguments and modules that Keras 2 removed. Their users need Keras 1, or a Keras 2 package that still translates them.
 _MAY_BE_OF_KERAS_1 = re.compile(
     r"nb_epoch|samples_per_epoch|nb_val_samples|border_mode|visualize_util|inner_init|\b(?:Dense|GRU|LSTM)\([^()\n=]*,\s*\d"
 )
@@ -20,14 +19,13 @@ _OF_KERAS_1 = re.compile(
     r"|\b(?:Dense|GRU|LSTM)\(\s*[^(),=]+,\s*\d+\s*[,)]"
 )
 _BACKEND = re.compile(r"""KERAS_BACKEND["']\]?\s*[=,:]\s*["'](tensorflow|jax|torch)["']""")
-# Backends removed after Keras 2.3, the last with several before version 3. Indented lines may be one branch of
+# Backends removed after Keras 2.3, the last version with several before version 3. Indented lines may be one branch of
 # several.
 _BACKEND_OF_2 = re.compile(
     r"""^\S.*KERAS_BACKEND["']\]?\s*[=,:]\s*["'](?:theano|cntk|mxnet|plaidml)|^(?:import|from)[ \t]+plaidml\.keras\b""",
     re.M,
 )
-# Objects of tensorflow.python.keras come from a copy of Keras 2 inside TensorFlow, whatever Keras is installed beside
-# it.
+# Objects of tensorflow.python.keras come from a copy of Keras 2 inside TensorFlow, whichever Keras is installed.
 _LEGACY = re.compile(
     r"""^\s*(?:import|from)\s+tf_keras\b|TF_USE_LEGACY_KERAS["']\]?\s*[=,]\s*["'](?:1|true)["']"""
     r"|^\s*(?:import|from)\s+tensorflow\.python\.keras(?:\.(?:models|layers|engine|applications)\b|\s+import\s+.*\b(?:models|layers|applications|Model|Sequential|Input)\b|\s+as\b|\s*$)"
@@ -53,7 +51,7 @@ class HintsOfModule(VersionHints):
 
     @property
     def is_of_keras_2(self) -> bool:
-        # Keras 3 does not train without eager execution: fit raises a RuntimeError (tried with Keras 3.15).
+        # Keras 3 does not train without eager execution: fit raises RuntimeError (tested with Keras 3.15).
         return self._module.mentions(_LEGACY) or self._module.does(GRAPH_SWITCH)
 
     @property

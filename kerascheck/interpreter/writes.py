@@ -28,8 +28,7 @@ def note_write(state: AbstractState, holder: cst.CSTNode | None, value: Value, n
     """Record a write of the running dataset function to an older object.
 
     Args:
-        holder: syntax of the target: a variable, or the object whose attribute or item is written; None if
-            unknown.
+        holder: syntax of the target: a variable, or the object whose attribute or item is written; None if unknown.
         value: the object written to.
     """
     start = state.mapped
@@ -55,7 +54,7 @@ def note_mutation(state: AbstractState, node: cst.CSTNode, receiver: Value) -> N
 
 
 def _is_own(state: AbstractState, home: Scope, start: Start) -> bool:
-    """Whether variables belong to a function called since, or to a comprehension in it."""
+    """Whether variables belong to a function called since then, or to a comprehension in it."""
     frames = state.frames[start.frames :]
     scope: Scope | None = state.scope
     while scope is not None and scope not in frames:
@@ -80,7 +79,7 @@ def _is_older(state: AbstractState, value: Value, start: Start) -> bool:
 
 
 def _is_held(state: AbstractState, value: Value, start: Start) -> bool:
-    """Whether a container is in a variable around the dataset function, or in an object that existed before its call."""
+    """Whether a container is in a variable outside the dataset function, or in an object that is older than its call."""
     frames = state.frames[start.frames :]
     holders = {id(scope): scope.variables for scope in state.module_scopes.values()}
     scope = frames[0].parent if frames else None

@@ -1,1 +1,1 @@
-"""What Keras training code means: what rules ask of it. Below the rules, above the interpreter."""
+"""Analyses of Keras training code on which the rules build. Below the rules, above the interpreter."""

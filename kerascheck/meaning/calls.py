@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class CallIndex:
     """The calls that running a module makes, in the order of execution.
 
-    Finders look calls up here instead of scanning the whole record: a large program makes thousands of calls, and some sixty finders
-    ask for a handful of names each.
+    Analyses look calls up here instead of scanning the whole record. A large program makes thousands of calls, and some
+    sixty analyses each need a handful of names.
 
     Example:
         >>> calls = module("ds = tf.data.Dataset.range(9)", "ds = ds.batch(3)").calls
@@ -55,7 +55,7 @@ class CallIndex:
 
     @cached_property
     def _by_node(self) -> dict[cst.CSTNode, list[Call]]:
-        """The calls that each node makes."""
+        """The calls of each node."""
         found: dict[cst.CSTNode, list[Call]] = defaultdict(list)
         for call in self._calls:
             found[call.node].append(call)
@@ -92,7 +92,7 @@ class CallIndex:
         return self._by_node.get(node, [])
 
     def within(self, function: Function) -> list[Call]:
-        """The calls that a function makes, directly or through the functions that it calls."""
+        """The calls that a function makes, directly or through its callees."""
         return self._by_function.get(function.node, [])
 
 

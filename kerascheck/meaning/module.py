@@ -1,4 +1,4 @@
-"""A module with all analyses of it, each computed once."""
+"""A module with all its analyses, each computed once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kerascheck.meaning.program.program import Program
 
 
 class Module(InterpretedModule):
-    """What rules are given: one parsed module and what running it would mean.
+    """The input of rules: one parsed module and the meaning of its code.
 
     Example:
         >>> [each.name for each in module("ds = tf.data.Dataset.range(9).batch(3)").pipelines.operations("batch")]
@@ -22,7 +22,7 @@ class Module(InterpretedModule):
 
     @property
     def calls(self) -> CallIndex:
-        """The calls that running the module makes, by name, method, node and function."""
+        """The calls of the module, indexed by name, method, node and function."""
         return self.once(CallIndex)
 
     @property

@@ -1,4 +1,4 @@
-"""Measuring: the commands that run a script (``why``, ``verify``) or look at the machine (``doctor``).
+"""Runtime measurements: commands that run a script (``why``, ``verify``) or examine the machine (``doctor``).
 
-The linter gives findings and takes evidence; nothing else of it is known here, and nothing here is known to it.
+The linter supplies findings and accepts evidence. Otherwise, the linter and this package are independent of each other.
 """

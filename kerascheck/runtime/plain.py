@@ -1,4 +1,4 @@
-"""Dataclasses as JSON and back, by their annotations: the message format between two processes of kerascheck."""
+"""Conversion of dataclasses to JSON and back, by their annotations: the message format between processes."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import typing
 from collections.abc import Mapping
 from typing import Any
 
-_SHOWN = 60  # characters of a wrong value that an error quotes
+_SHOWN = 60  # characters of an invalid value that an error quotes
 
 
 def plain(value: Any) -> Any:
-    """Convert ``value`` to types that JSON knows."""
+    """Convert ``value`` to JSON types."""
     if dataclasses.is_dataclass(value):
         return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if isinstance(value, enum.Enum):
@@ -30,12 +30,12 @@ def plain(value: Any) -> Any:
 def restored(kind: Any, value: Any, where: str = "the value") -> Any:
     """Build an object of type ``kind`` from the JSON that :func:`plain` returns.
 
-    A dataclass may also come as an array of its fields in their order, which is shorter for long tables.
+    A dataclass may also be an array of its fields in order, which is shorter for long tables.
 
     Args:
-        kind: a dataclass, or a type that the annotations of one may name.
+        kind: a dataclass, or a type that may occur in its annotations.
         value: from ``json.loads``.
-        where: what ``value`` is, for errors.
+        where: description of ``value`` for errors.
 
     Raises:
         ValueError: ``value`` does not fit the annotations; ``str()`` names the field.
@@ -68,10 +68,10 @@ def restored(kind: Any, value: Any, where: str = "the value") -> Any:
 
 
 def fields_of(kind: type, value: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """Restore fields of the dataclass ``kind`` from ``value``, which may lack those with a default.
+    """Restore fields of the dataclass ``kind`` from ``value``; fields with a default may be missing.
 
     Raises:
-        ValueError: as :func:`restored`.
+        ValueError: like :func:`restored`.
     """
     hints = _hints(kind)
     if unknown := sorted(value.keys() - hints.keys()):
@@ -97,7 +97,7 @@ def _one_of(kinds: tuple[Any, ...], value: Any, where: str) -> Any:
 
 
 def _fits(kind: Any, value: Any) -> bool:
-    """Whether ``value`` has the JSON type of ``kind``; its items are not looked at."""
+    """Whether ``value`` has the JSON type of ``kind``, without checking its items."""
     origin = typing.get_origin(kind)
     if isinstance(kind, type) and dataclasses.is_dataclass(kind):
         return isinstance(value, (dict, list))

@@ -1,4 +1,4 @@
-"""What ``verify`` has measured of the findings of a run."""
+"""Look-up of the evidence from ``verify`` for the findings of a run."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 def recall(outcome: LintResult, targets: Mapping[str, str | None]) -> Mapping[Finding, Evidence]:
-    """The evidence of findings; costs a look per folder where ``verify`` never ran.
+    """Return the evidence about findings. Folders in which ``verify`` never ran cost one look-up each.
 
     Args:
-        targets: the TensorFlow that the settings of each path state.
+        targets: the TensorFlow version that the settings of each path declare.
     """
     folders: set[str] = set()
     for path in {finding.location.path for finding in outcome.findings}:
@@ -24,7 +24,7 @@ def recall(outcome: LintResult, targets: Mapping[str, str | None]) -> Mapping[Fi
             folders.add(folder)
             folder = os.path.dirname(folder)
     kept = [path for folder in folders if os.path.exists(path := os.path.join(folder, ".kerascheck", "evidence.json"))]
-    # A pipe would be waited for.
+    # Skip pipes, because reading one blocks.
     if not kept or not all(map(os.path.isfile, kept)):
         return {}
     from kerascheck.runtime.verify import memory

@@ -1,4 +1,4 @@
-"""Machines that are documented somewhere, written down by hand: what each is, and the problems and the advice that it must get."""
+"""Documented machines, written by hand, each with the problems and the advice that doctor must report."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kerascheck.runtime.doctor.snapshot import (
 
 GIB = 1 << 30
 
-# What the wheels of TensorFlow for Linux say of themselves (tf.sysconfig.get_build_info), and what they ask for.
+# Metadata of TensorFlow's wheels for Linux (tf.sysconfig.get_build_info), and their requirements.
 BUILDS = {
     "2.10.1": ("11.2", "8", ("sm_35", "sm_50", "sm_60", "sm_70", "sm_75", "compute_80")),
     "2.15.1": ("12.2", "8", ("sm_50", "sm_60", "sm_70", "sm_75", "compute_80")),
@@ -45,7 +45,7 @@ LIBRARIES_2_15 = {
 
 
 def requires(tensorflow: str) -> dict[str, tuple[str, ...]]:
-    """What the wheels declare, as far as it is compared."""
+    """Requirements that the wheels declare, limited to the compared packages."""
     if tensorflow.startswith("2.10"):
         return {"tensorflow": ("keras<2.11,>=2.10.0", "numpy>=1.20", "protobuf<3.20,>=3.9.2")}
     if tensorflow.startswith("2.15"):
@@ -123,7 +123,7 @@ def card(
     generation: int = 3,
     **changes,
 ) -> Gpu:
-    """A GPU at rest, as NVML describes it."""
+    """An idle GPU as NVML describes it."""
     link = Link(generation, lanes)
     known = Gpu(
         name, capability, int(gib * GIB), 300 << 20, 0, 0.0, watts, watts, (), Link(1, lanes), link, True, False
@@ -183,9 +183,9 @@ class Case:
     """A documented machine.
 
     Attributes:
-        snapshot: what it is.
-        problems, advice: the names of the checks that must end so; all others must not.
-        said: words that must stand in what is said.
+        snapshot: the machine.
+        problems, advice: the names of the checks with this outcome; all other checks must have another one.
+        said: words that the results must contain.
     """
 
     snapshot: Snapshot
@@ -279,7 +279,7 @@ CASES = {
         machine(A100, system=IN_CONTAINER, python=environment(gpus=0, missing=("libcuda.so.1",), log=NO_DRIVERS)),
         ("cuda-libraries",), said=("libcuda.so.1", "NVIDIA_DRIVER_CAPABILITIES"),
     ),
-    # What is installed.
+    # Installed packages.
     "tensorflow-cpu beside an rtx 4090": Case(
         machine(RTX_4090, python=for_cpus()), ("gpu-build",), said=("package tensorflow-cpu", "pip install 'tensorflow[and-cuda]'")
     ),
@@ -404,7 +404,7 @@ CASES = {
     "mac without tensorflow-metal": Case(
         machine(system=ON_MAC, memory=Memory(16 * GIB), python=for_cpus("2.18.0", "tensorflow")), advice=("metal",), said=("pip install tensorflow-metal",)
     ),
-    # Cards that a build has no code for.
+    # Cards without code in a build.
     "k80": Case(
         machine(K80, driver="470.256.02", cuda=(11, 4), python=environment(gpus=0)), ("driver", "compute-capability"), said=("capability 3.7, and it needs 6.0",)
     ),

@@ -22,7 +22,7 @@ def saved(tmp_path, monkeypatch):
     return save
 
 
-def test_the_report_says_what_is_wrong_first_and_what_to_do(saved):
+def test_the_report_lists_problems_first_with_advice(saved):
     ran = kerascheck("doctor", "--snapshot", saved("tensorflow-cpu beside an rtx 4090"))
     assert ran.code == 1
     assert ran.out == (
@@ -66,7 +66,7 @@ def test_a_snapshot_can_be_saved_again(saved, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["--snapshot", "missing.json"], "missing.json: No such file or directory"),
         (["--snapshot", "notes.txt"], "notes.txt: is not JSON"),
@@ -79,14 +79,14 @@ def test_a_snapshot_can_be_saved_again(saved, tmp_path):
         (["--script", "notes.txt", "--snapshot", "t4.json"], "notes.txt: "),
     ],
 )
-def test_what_cannot_be_looked_at_is_one_line_and_code_2(arguments, told, tmp_path, monkeypatch):
+def test_invalid_input_gives_one_line_and_exit_code_2(arguments, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "notes.txt").write_text("see below :")
     (tmp_path / "bytes").write_bytes(b"\xff\xfe\x00")
     (tmp_path / "t4.json").write_text(CASES["t4"].snapshot.to_json())
     ran = kerascheck("doctor", *arguments)
     assert ran.code == 2
-    assert told in ran.err
+    assert message in ran.err
     assert ran.err.count("\n") == 1
     assert ran.out == ""
 

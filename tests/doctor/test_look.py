@@ -1,4 +1,4 @@
-"""The look at a machine and at its interpreter."""
+"""Snapshots of a machine and its interpreter."""
 
 import ast
 import os
@@ -29,9 +29,9 @@ def test_this_machine():
     assert Snapshot.from_json(snapshot.to_json()) == snapshot
     names = {result.name for result in diagnose(snapshot) if result.status is Status.OK}
     assert {"tensorflow-installed", "keras-installed"} <= names
-    told = snapshot.to_json()
+    document = snapshot.to_json()
     for private in (str(Path.home()), os.getcwd(), platform.node(), sys.prefix):
-        assert private not in told
+        assert private not in document
 
 
 def files(root, texts):
@@ -48,7 +48,7 @@ def files(root, texts):
         ({}, None),
         ({"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.max": "200000 100000\n"}, 2.0),
         ({"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.max": "max 100000\n"}, None),
-        # The tightest of the groups around it counts.
+        # The tightest limit of all enclosing groups counts.
         (
             {
                 "proc/self/cgroup": "0::/a/b\n",
@@ -94,7 +94,7 @@ def test_the_instructions_of_the_processor(tmp_path):
         ({"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/memory.max": f"{4 * GIB}\n"}, 4 * GIB),
         ({"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/memory.max": "max\n"}, None),
         ({"proc/self/cgroup": "5:memory:/x\n", "sys/fs/cgroup/memory/memory.limit_in_bytes": f"{2 * GIB}\n"}, 2 * GIB),
-        # What version 1 says where there is no limit.
+        # The value that version 1 reports without a limit.
         (
             {"proc/self/cgroup": "5:memory:/\n", "sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n"},
             None,
@@ -116,7 +116,7 @@ def test_the_limit_of_the_control_group(texts, limit, tmp_path):
         ({"proc/1/cgroup": "0::/init.scope\n"}, False),
     ],
 )
-def test_containers_are_known_by_their_marks(texts, contained, tmp_path, monkeypatch):
+def test_containers_are_detected(texts, contained, tmp_path, monkeypatch):
     monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
     assert look.system(files(tmp_path, texts)).container is contained
 
@@ -124,18 +124,18 @@ def test_containers_are_known_by_their_marks(texts, contained, tmp_path, monkeyp
 @pytest.mark.parametrize(
     ("variable", "hosted"), [("COLAB_RELEASE_TAG", "colab"), ("KAGGLE_KERNEL_RUN_TYPE", "kaggle"), ("SHELL", None)]
 )
-def test_hosted_notebooks_are_known_by_their_variables(variable, hosted, tmp_path, monkeypatch):
+def test_hosted_notebooks_are_detected_by_their_variables(variable, hosted, tmp_path, monkeypatch):
     monkeypatch.setenv(variable, "x")
     assert look.system(tmp_path).hosted == hosted
 
 
-def test_wsl_is_known_by_its_kernel(tmp_path, monkeypatch):
+def test_wsl_is_detected_by_its_kernel(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setattr(platform, "release", lambda: "5.15.153.1-microsoft-standard-WSL2")
     assert look.system(tmp_path).wsl is True
 
 
-def test_cuda_libraries_are_told_by_name_and_whole_version(tmp_path):
+def test_cuda_libraries_are_listed_with_full_version(tmp_path):
     first, second = tmp_path / "alice" / "cuda-11", tmp_path / "cuda-12"
     files(first, {"libcudnn.so.8.7.0": "", "libcublas.so.11": "", "libssl.so.3": "", "libcudnn.so": ""})
     files(second, {"libcudnn.so.8": "", "libcublas.so.12": ""})
@@ -150,7 +150,7 @@ def test_cuda_libraries_are_told_by_name_and_whole_version(tmp_path):
     )
 
 
-def test_values_of_variables_are_told_only_where_they_are_harmless(monkeypatch):
+def test_only_harmless_values_of_variables_are_stored(monkeypatch):
     for name in look.VARIABLES:
         monkeypatch.delenv(name, raising=False)
     for name, value in {
@@ -167,7 +167,7 @@ def test_values_of_variables_are_told_only_where_they_are_harmless(monkeypatch):
     }
 
 
-# Interpreters, with packages that are made up.
+# Interpreters with fake packages.
 
 BROKEN = "raise ImportError('/home/alice/venv/lib/libfoo.so: undefined symbol: bar')\n"
 LOADS = """\
@@ -201,7 +201,7 @@ def packages(tmp_path, monkeypatch):
     return install
 
 
-def test_what_cannot_be_imported_says_why_without_paths(packages):
+def test_import_errors_are_reported_without_paths(packages):
     packages(tensorflow=BROKEN, keras=BROKEN)
     python = take_snapshot().python
     assert python.tensorflow.error == python.keras.error == "ImportError: libfoo.so: undefined symbol: bar"
@@ -209,7 +209,7 @@ def test_what_cannot_be_imported_says_why_without_paths(packages):
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the loader's log is that of Linux")
-def test_the_libraries_that_fail_to_load_are_named(packages):
+def test_libraries_that_fail_to_load_are_named(packages):
     packages(tensorflow=LOADS, keras="__version__ = '3.12.0'\n")
     snapshot = take_snapshot()
     assert snapshot.python.tensorflow.missing == ("libcudnn.so.9", "libcublas.so.12")
@@ -237,7 +237,7 @@ def test_a_crash_keeps_what_was_found_before(code, failure, packages):
 
 
 @pytest.mark.slow
-def test_an_import_that_never_ends_is_ended(packages, tmp_path):
+def test_a_hanging_import_is_killed(packages, tmp_path):
     packages(
         tensorflow=f"import os, time\nopen({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\ntime.sleep(600)\n"
     )
@@ -247,7 +247,7 @@ def test_an_import_that_never_ends_is_ended(packages, tmp_path):
         os.kill(int((tmp_path / "pid").read_text()), 0)
 
 
-def test_a_backend_that_is_not_tensorflow_is_looked_at_too(packages, monkeypatch):
+def test_other_backends_than_tensorflow_are_examined(packages, monkeypatch):
     jax = "__version__ = '0.7.0'\nclass Device:\n    platform = 'gpu'\ndef devices():\n    return [Device()]\n"
     keras = "import types\n__version__ = '3.12.0'\nbackend = types.SimpleNamespace(backend=lambda: 'jax')\n"
     packages(tensorflow=BROKEN, keras=keras, jax=jax)
@@ -265,14 +265,14 @@ def test_the_configuration_of_keras_chooses_a_backend(packages, tmp_path):
     assert (python.keras.backend, python.keras.backend_from) == ("torch", "keras.json")
 
 
-def test_modules_of_the_current_folder_are_not_taken_for_packages(packages, tmp_path, monkeypatch):
+def test_modules_in_the_current_folder_are_not_packages(packages, tmp_path, monkeypatch):
     packages(tensorflow=BROKEN, keras="__version__ = '3.12.0'\n")
     files(tmp_path, {"here/keras.py": "raise SystemExit(9)\n"})
     monkeypatch.chdir(tmp_path / "here")
     assert take_snapshot().python.keras.version == "3.12.0"
 
 
-def test_an_interpreter_that_is_none():
+def test_an_invalid_interpreter():
     assert take_snapshot("missing/python").python.failure == "cannot be started: No such file or directory"
 
 
@@ -287,7 +287,7 @@ def test_the_child_is_written_for_old_interpreters():
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "public"),
     [
         ("cannot open /home/alice/my-venv/lib/libfoo.so.1: no", "cannot open libfoo.so.1: no"),
         ('File "/home/alice/x.py", line 3', 'File "x.py", line 3'),
@@ -298,11 +298,11 @@ def test_the_child_is_written_for_old_interpreters():
         ("two\nlines", "two lines"),
     ],
 )
-def test_texts_are_told_without_folders(text, told):
-    assert look._public(text) == told
+def test_texts_are_stored_without_folders(text, public):
+    assert look._public(text) == public
 
 
-def test_packages_of_others_are_not_told(packages, tmp_path):
+def test_private_packages_are_not_stored(packages, tmp_path):
     packages(tensorflow=BROKEN)
     for name in ("keras_acme_internal", "tensorflow_acme", "torch", "nvidia_cudnn_cu12"):
         files(
@@ -329,6 +329,6 @@ LOADER_LOG = """\
 """
 
 
-def test_the_log_of_the_loader_names_what_was_not_found():
+def test_the_loader_log_names_missing_libraries():
     assert look.missing_libraries(LOADER_LOG) == ("libcudnn.so.9", "libcuda.so.1")
     assert look.missing_libraries("") == ()

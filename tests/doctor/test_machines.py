@@ -1,4 +1,4 @@
-"""The checks against machines that are documented somewhere."""
+"""The checks on documented machines."""
 
 import re
 from pathlib import Path
@@ -21,12 +21,12 @@ def test_every_documented_problem_is_named_and_no_other(name):
     case = CASES[name]
     results = diagnose(case.snapshot)
     assert (names(results, Status.PROBLEM), names(results, Status.ADVICE)) == (case.problems, case.advice)
-    told = "\n".join(f"{result.seen}\n{result.todo}" for result in results)
+    text = "\n".join(f"{result.seen}\n{result.todo}" for result in results)
     for words in case.said:
-        assert words in told
+        assert words in text
 
 
-def test_every_check_has_a_machine_that_it_speaks_about():
+def test_every_check_has_a_machine_with_its_result():
     spoken = {
         result.name for case in CASES.values() for result in diagnose(case.snapshot) if result.status is not Status.OK
     }
@@ -35,7 +35,7 @@ def test_every_check_has_a_machine_that_it_speaks_about():
     }
 
 
-def test_what_is_wrong_says_what_to_do_and_what_is_ok_does_not():
+def test_only_problems_and_advice_say_what_to_do():
     for case in CASES.values():
         for result in diagnose(case.snapshot):
             assert bool(result.todo) is (result.status is not Status.OK), result
@@ -48,7 +48,7 @@ def test_the_most_urgent_comes_first():
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_saved_machine_is_diagnosed_alike(name):
+def test_a_saved_machine_has_the_same_diagnosis(name):
     snapshot = CASES[name].snapshot
     assert diagnose(Snapshot.from_json(snapshot.to_json())) == diagnose(snapshot)
 

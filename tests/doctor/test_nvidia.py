@@ -1,4 +1,4 @@
-"""The driver and its GPUs, against a made-up NVML and documents as nvidia-smi prints them."""
+"""The driver and its GPUs, with a fake NVML and documents in the form that nvidia-smi prints."""
 
 import os
 import shutil
@@ -64,28 +64,28 @@ def no_nvidia_smi(monkeypatch):
     monkeypatch.setattr(room, "_smi", lambda *_, **__: "")
 
 
-def test_everything_that_nvml_says_is_kept(tmp_path):
+def test_all_answers_of_nvml_are_stored(tmp_path):
     assert nvidia(nvml(2), tmp_path) == (Driver("535.104.05", (12, 2), None, 2), (T4, T4))
 
 
-def test_what_a_card_does_not_answer_is_unknown(tmp_path):
+def test_unsupported_queries_are_unknown(tmp_path):
     silent = {
         name: fail(3)
         for name in vars(nvml())
         if name.startswith("nvmlDeviceGet") and name[13:] not in ("Count", "HandleByIndex", "Name")
     }
     _, (gpu,) = nvidia(nvml(**silent), tmp_path)
-    # The name tells the compute capability.
+    # The name determines the compute capability.
     assert gpu == Gpu("Tesla T4", (7, 5))
 
 
-def test_older_bindings_call_the_reasons_otherwise(tmp_path):
+def test_older_bindings_use_another_name_for_the_reasons(tmp_path):
     module = nvml(nvmlDeviceGetCurrentClocksThrottleReasons=lambda handle: 0x40)
     del module.nvmlDeviceGetCurrentClocksEventReasons
     assert nvidia(module, tmp_path)[1][0].slowdowns == ("overheating",)
 
 
-def test_a_partitioned_card_says_so(tmp_path):
+def test_a_partitioned_card_is_detected(tmp_path):
     assert nvidia(nvml(nvmlDeviceGetMigMode=lambda handle: [1, 1]), tmp_path)[1][0].mig
 
 
@@ -103,13 +103,13 @@ def test_a_lost_card_is_a_failure(tmp_path):
         (12, 0, None),
     ],
 )
-def test_a_driver_that_does_not_answer(code, cards, expected, tmp_path):
+def test_a_driver_that_does_not_respond(code, cards, expected, tmp_path):
     for number in range(cards):
         folder = tmp_path / "sys" / "bus" / "pci" / "devices" / f"0000:0{number}:00.0"
         folder.mkdir(parents=True)
         (folder / "vendor").write_text("0x10de\n")
         (folder / "class").write_text("0x030000\n")
-        # The sound of the same card.
+        # The audio device of the same card.
         folder = folder.with_name(f"0000:0{number}:00.1")
         folder.mkdir()
         (folder / "vendor").write_text("0x10de\n")
@@ -155,26 +155,26 @@ OLD = {
 }
 
 
-def test_nvidia_smi_says_the_same():
+def test_nvidia_smi_gives_the_same_result():
     assert parse_smi(SMI) == (Driver("535.104.05", (12, 2), None, 1), (T4,))
 
 
-def test_older_drivers_call_some_of_it_otherwise():
+def test_older_drivers_use_other_names():
     text = SMI
     for new, old in OLD.items():
         text = text.replace(new, old)
     assert parse_smi(text) == parse_smi(SMI)
 
 
-def test_what_nvidia_smi_does_not_know_is_unknown():
+def test_missing_values_of_nvidia_smi_are_unknown():
     text = "".join(f"  <{tag}>N/A</{tag}>" for tag in ("persistence_mode", "display_active"))
     log = f"<nvidia_smi_log><driver_version>516.94</driver_version><gpu><product_name>Strange GPU</product_name>{text}</gpu></nvidia_smi_log>"
     assert parse_smi(log) == (Driver("516.94", None, None, 1), (Gpu("Strange GPU"),))
 
 
-def test_the_compute_capability_comes_from_the_driver_where_it_says_it():
-    told = {("--query-gpu=compute_cap", "--format=csv,noheader"): "9.0\n"}
-    assert parse_smi(SMI, 0, lambda *arguments: told[arguments])[1][0].capability == (9, 0)
+def test_the_compute_capability_comes_from_the_driver_if_available():
+    answers = {("--query-gpu=compute_cap", "--format=csv,noheader"): "9.0\n"}
+    assert parse_smi(SMI, 0, lambda *arguments: answers[arguments])[1][0].capability == (9, 0)
     assert parse_smi(SMI, 0, lambda *_: 'Field "compute_cap" is not a valid field to query.\n')[1][0].capability == (
         7,
         5,
@@ -185,11 +185,11 @@ def test_the_compute_capability_comes_from_the_driver_where_it_says_it():
     "text",
     ["", "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.", "<nvidia_smi_log><gpu>"],
 )
-def test_other_texts_say_nothing(text):
+def test_other_texts_are_ignored(text):
     assert parse_smi(text) is None
 
 
-def test_a_mismatch_is_told_by_nvidia_smi_too(monkeypatch, tmp_path):
+def test_a_mismatch_is_detected_through_nvidia_smi(monkeypatch, tmp_path):
     monkeypatch.setattr(
         room,
         "_smi",
@@ -198,7 +198,7 @@ def test_a_mismatch_is_told_by_nvidia_smi_too(monkeypatch, tmp_path):
     assert nvidia(nvml(nvmlInit=fail(12)), tmp_path) == (Driver(failure="mismatch"), ())
 
 
-def test_without_the_bindings_nvidia_smi_is_asked(monkeypatch, tmp_path):
+def test_without_the_bindings_nvidia_smi_is_used(monkeypatch, tmp_path):
     monkeypatch.setattr(room, "_smi", lambda *arguments, **_: SMI if arguments == ("-q", "-x") else "")
     monkeypatch.setitem(sys.modules, "pynvml", None)
     assert nvidia(None, tmp_path) == (Driver("535.104.05", (12, 2), None, 1), (T4,))
@@ -224,20 +224,20 @@ def installed(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("text", [HANGS, in_init(HANGS)], ids=["import", "init"])
-def test_a_driver_that_hangs_is_left_alone(installed, text, tmp_path):
+def test_a_hanging_driver_is_abandoned(installed, text, tmp_path):
     installed(text)
     assert nvidia(root=tmp_path, time_limit=1) == (Driver(failure="silent"), ())
 
 
 @pytest.mark.parametrize("text", [CRASHES, in_init(CRASHES)], ids=["import", "init"])
-def test_a_driver_that_crashes_is_told(installed, text, tmp_path, monkeypatch):
+def test_a_crashing_driver_is_reported(installed, text, tmp_path, monkeypatch):
     installed(text)
     assert nvidia(root=tmp_path) == (Driver(failure="crashed"), ())
     monkeypatch.setattr(room, "_smi", lambda *arguments, **_: SMI if arguments == ("-q", "-x") else "")
     assert nvidia(root=tmp_path)[1] == (T4,)
 
 
-def test_the_installed_bindings_say_the_same_from_another_process(installed, tmp_path):
+def test_the_installed_bindings_give_the_same_result_from_another_process(installed, tmp_path):
     tests = os.path.dirname(os.path.dirname(__file__))
     installed(
         f"import sys\nsys.path.append({tests!r})\nfrom doctor.test_nvidia import nvml\nglobals().update(vars(nvml(2)))\n"
@@ -246,8 +246,8 @@ def test_the_installed_bindings_say_the_same_from_another_process(installed, tmp
     assert "pynvml" not in sys.modules
 
 
-def test_nvidia_smi_that_hangs_is_left_alone(monkeypatch, tmp_path):
-    monkeypatch.undo()  # of what stands in for nvidia-smi
+def test_a_hanging_nvidia_smi_is_abandoned(monkeypatch, tmp_path):
+    monkeypatch.undo()  # remove the stand-in for nvidia-smi
     monkeypatch.setitem(sys.modules, "pynvml", None)
     (tmp_path / "nvidia-smi").write_text("#!/bin/sh\nsleep 600\n")
     (tmp_path / "nvidia-smi").chmod(0o755)
@@ -256,12 +256,12 @@ def test_nvidia_smi_that_hangs_is_left_alone(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize("text, words", [(HANGS, "driver did not answer in time"), (CRASHES, "library (NVML) crashed")])
-def test_doctor_ends_and_says_it(installed, text, words, monkeypatch):
+def test_doctor_ends_and_reports_the_failure(installed, text, words, monkeypatch):
     from command import kerascheck
 
     installed(in_init(text))
     monkeypatch.setenv("COLUMNS", "200")
-    python = os.path.realpath(sys.executable)  # without the packages of the environment: its imports are quick
+    python = os.path.realpath(sys.executable)  # without the packages of the environment, so imports are fast
     ran = kerascheck("doctor", "--python", python, "--time-limit", "5")
     assert (ran.code, sum(words in line for line in ran.out.splitlines())) == (1, 1)
 

@@ -1,4 +1,4 @@
-"""What scripts ask of a machine, and what the checks make of it."""
+"""Demands of scripts on a machine, and the checks on them."""
 
 import json
 from dataclasses import replace
@@ -47,7 +47,7 @@ def asked(folder, code, name="train.py"):
         ),
     ],
 )  # fmt: skip
-def test_what_a_script_asks_for(code, expected, tmp_path):
+def test_demands_of_a_script(code, expected, tmp_path):
     assert asked(tmp_path, code) == expected
 
 
@@ -75,7 +75,7 @@ def test_the_data_of_a_script_is_looked_up_beside_it(after, expected, photos):
     assert asked(photos, TRAIN + PICTURES.format(after)) == expected
 
 
-def test_data_that_is_not_here_or_not_trained_on_is_left_alone(photos):
+def test_missing_or_untrained_data_is_ignored(photos):
     assert asked(photos, TRAIN + PICTURES.format("").replace("photos", "elsewhere")) == []
     assert asked(photos, TRAIN + PICTURES.format("").replace("fit", "evaluate")) == []
 
@@ -107,7 +107,7 @@ def test_the_file_system_is_that_of_the_deepest_mount(folder, kind):
     assert file_system(Path(folder), MOUNTS) == kind
 
 
-def test_without_mounts_nothing_is_known():
+def test_without_mounts_the_file_system_is_unknown():
     assert file_system(Path("/home"), "") is None
 
 
@@ -177,7 +177,7 @@ def test_a_limit_of_the_control_group_counts():
     ]
 
 
-def test_without_a_script_nothing_is_said_of_one():
+def test_without_a_script_there_are_no_script_results():
     assert not [
         result for case in CASES.values() for result in diagnose(case.snapshot) if result.name.startswith("script-")
     ]

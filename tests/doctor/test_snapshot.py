@@ -1,4 +1,4 @@
-"""Snapshots, to JSON and back."""
+"""Conversion of snapshots to JSON and back."""
 
 import json
 
@@ -57,7 +57,7 @@ def _changed(path, value):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("{", "is not JSON"),
         ("[]", "no snapshot"),
@@ -71,6 +71,6 @@ def _changed(path, value):
         (_changed(["python"], 3), "'python' cannot be 3"),
     ],
 )
-def test_what_is_no_snapshot_is_told_by_field(text, told):
-    with pytest.raises(InvalidSnapshot, match=told.replace("(", r"\(")):
+def test_an_invalid_snapshot_is_reported_by_field(text, message):
+    with pytest.raises(InvalidSnapshot, match=message.replace("(", r"\(")):
         Snapshot.from_json(text)

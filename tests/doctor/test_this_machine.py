@@ -1,4 +1,4 @@
-"""``--this-machine``: the linter judges for the GPU that is there."""
+"""``--this-machine``: the linter judges for the GPU of this machine."""
 
 import json
 import subprocess
@@ -46,15 +46,15 @@ STEP = (
         ("card without a driver", None),
     ],
 )
-def test_what_the_linter_is_told(name, expected):
+def test_the_hardware_profile_of_the_linter(name, expected):
     assert machine_for_linter(CASES[name].snapshot) == expected
 
 
-def test_the_poorest_gpu_counts():
+def test_the_weakest_gpu_counts():
     assert machine_for_linter(machine(T4, GTX_1070)).gpu == GTX_1070.name
 
 
-def test_what_is_not_known_is_not_judged():
+def test_unknown_hardware_is_not_judged():
     assert machine_for_linter(machine(T4, card("Matrox", None, 1))) is None
     assert machine_for_linter(replace(machine(), system=System(accelerator="AMD GPU"))) is None
     assert machine_for_linter(replace(machine(), driver=Driver(failure="not running", cards_on_bus=1))) is None
@@ -90,18 +90,18 @@ def lint(tmp_path, monkeypatch):
         (JAX, "8 x h100", 'This step is float32 only; on Tensor Cores try set_global_policy("mixed_bfloat16").'),
     ],
 )
-def test_mixed_precision_only_where_the_card_gains(code, name, message, lint):
+def test_mixed_precision_is_advised_only_if_the_card_gains(code, name, message, lint):
     ran = lint(code, CASES[name].snapshot, "--output-format", "json")
     assert [finding["message"] for finding in json.loads(ran.out)["findings"]] == ([message] if message else [])
 
 
-def test_bfloat16_is_named_only_where_it_is_fast(lint):
-    told = [
+def test_bfloat16_is_advised_only_if_it_is_fast(lint):
+    reasons = [
         json.loads(lint(STEP, CASES[name].snapshot, "--output-format", "json").out)["findings"][0]["because"]
         for name in ("t4", "8 x h100")
     ]
-    assert ["bfloat16" in because for because in told] == [False, True]
-    assert told[0].startswith("The Tesla T4 has Tensor Cores;")
+    assert ["bfloat16" in because for because in reasons] == [False, True]
+    assert reasons[0].startswith("The Tesla T4 has Tensor Cores;")
 
 
 def test_the_silence_is_explained(lint):
@@ -110,11 +110,11 @@ def test_the_silence_is_explained(lint):
     assert "the NVIDIA GeForce GTX 1070 of this machine has no Tensor Cores" in " ".join(ran.out.split())
 
 
-def test_a_card_that_is_not_known_is_told(lint):
+def test_an_unknown_card_is_reported(lint):
     assert "warning: --this-machine" in lint(FIT, CASES["card without a driver"].snapshot).err
 
 
-def test_the_look_for_the_linter_starts_no_interpreter_and_imports_little():
+def test_the_snapshot_for_the_linter_starts_no_interpreter_and_imports_little():
     code = (
         "import subprocess, sys\nfrom kerascheck.runtime.doctor import machine_for_linter, nvidia, take_snapshot\nnvidia._smi = lambda *_, **__: ''\nsubprocess.Popen = sys.modules['pynvml'] = None\n"
         "machine_for_linter(take_snapshot(None))\nprint(*{'tensorflow', 'keras', 'jax', 'torch', 'libcst'} & set(sys.modules))"

@@ -1,4 +1,4 @@
-"""Arguments that are passed on: bound by a partial, invented for a library's call, or traced."""
+"""Arguments that are forwarded: bound by a partial, invented for a library's call, or traced."""
 
 import libcst as cst
 import pytest

@@ -1,4 +1,4 @@
-"""Values along the paths of a program: known if they cannot differ, else unknown."""
+"""Values along the paths of a program: known if all paths agree, else unknown."""
 
 import json
 import warnings

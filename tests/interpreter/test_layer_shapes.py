@@ -26,7 +26,7 @@ def layer(folder, text):
     return value
 
 
-# Keras 3 computed every number: compute_output_shape and count_params of the layer, built for the shape.
+# All numbers come from Keras 3: compute_output_shape and count_params of the layer, built for the shape.
 KNOWN = [
     ("Dense(5)", (None, 4), (None, 5), 25),
     ("Dense(5)", (None, 7, 4), (None, 7, 5), 25),

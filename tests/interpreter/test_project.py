@@ -54,7 +54,7 @@ FILES = {
         ("train.py", "folder", 0, None),
         ("train.py", "missing", 0, None),
         ("train.py", "", 0, None),
-        # A library wins over a file of its name.
+        # A library takes precedence over a file with its name.
         ("train.py", "keras", 0, None),
         ("train.py", "data", 1, "data.py"),
         ("pkg/sub/b.py", "data", 0, "data.py"),

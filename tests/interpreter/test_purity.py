@@ -1,4 +1,4 @@
-"""Computed numbers, texts and arrays, and their operands."""
+"""Computed numbers, strings and arrays, and their operands."""
 
 import pytest
 from snippets import load, shown

@@ -1,4 +1,4 @@
-"""Kinds of values: number, text, array, clock reading, symbolic tensor."""
+"""Kinds of values: number, string, array, clock reading, symbolic tensor."""
 
 import pytest
 from snippets import IMPORTS, load, shown

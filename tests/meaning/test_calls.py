@@ -1,4 +1,4 @@
-"""The index of calls answers as a scan of all calls does."""
+"""The index of calls, which gives the same answers as a scan of all calls."""
 
 import pytest
 from snippets import load

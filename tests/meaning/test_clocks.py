@@ -38,7 +38,7 @@ def only(module):
             1,
         ),
         ("s = []\nfor x in load():\n    f(x)\n    s.append(time.time())\nd = np.diff(s)", 1),
-        # One reading, or other numbers.
+        # Only one reading, or other numbers.
         ("s = [time.time()]\nf(x)\nd = np.diff(s)", 0),
         ("s = []\nfor x in load():\n    s.append(x)\nd = np.diff(s)", 0),
         (

@@ -14,7 +14,7 @@ from kerascheck.meaning.program.device_start import initialising_call
         ("tf.random.normal([2])", True),
         ("tf.config.list_logical_devices()", True),
         ("tf.config.experimental.list_logical_devices('GPU')", True),
-        # It has devices of its own: later settings still apply (tried on TensorFlow 2.21).
+        # It has separate devices, so later settings still apply (tested on TensorFlow 2.21).
         ("tf.test.is_gpu_available()", False),
         ("tf.distribute.MirroredStrategy()", True),
         ("tf.data.Dataset.range(3)", True),

@@ -174,7 +174,7 @@ def test_optimizers_from_outside_of_the_scope(tmp_path, text, found):
         ("if tpu: strategy = tf.distribute.TPUStrategy(tpu)\nelse: strategy = load()", []),
         ("strategy = tf.distribute.MirroredStrategy()\nn = len(x) // strategy.num_replicas_in_sync\nuse(n)", []),
         ("strategy = tf.distribute.MirroredStrategy()\nparser.add_argument('--num_gpus')", []),
-        # Printed or unused sizes scale nothing, nor do comments.
+        # Printed or unused sizes do not scale, nor do comments.
         ("strategy = tf.distribute.MirroredStrategy()\nprint('devices:', strategy.num_replicas_in_sync)", [8]),
         ("strategy = tf.distribute.MirroredStrategy()\nn = strategy.num_replicas_in_sync\nprint(f'devices: {n}')", [8]),
         (

@@ -1,4 +1,4 @@
-"""Functions of compiled code that handle a batch element by element."""
+"""Functions in compiled code that process a batch element by element."""
 
 import pytest
 from snippets import IMPORTS, load

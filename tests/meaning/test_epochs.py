@@ -1,4 +1,4 @@
-"""Differences between epochs, and their freezing by a cache."""
+"""Differences between epochs, and caches that freeze them."""
 
 import pytest
 from snippets import IMPORTS, load, operation
@@ -29,5 +29,5 @@ FOLDER = "keras.utils.image_dataset_from_directory('a')"
 def test_randomness_frozen_by_a_cache(tmp_path, chain, expected):
     module = load(tmp_path, IMPORTS + f"data = {chain}")
     (found,) = frozen_by(module, operation(module, "cache"))
-    told = found if isinstance(found, Unfrozen) else (found.random.name.rpartition(".")[2], found.is_folder)
-    assert told == expected
+    facts = found if isinstance(found, Unfrozen) else (found.random.name.rpartition(".")[2], found.is_folder)
+    assert facts == expected

@@ -1,4 +1,4 @@
-"""Functions given to tf.data: their state, and their behaviour on batches."""
+"""Functions passed to tf.data: their state, and their behaviour on batches."""
 
 import pytest
 from snippets import MODEL, load, operation
@@ -7,7 +7,7 @@ BASE = MODEL + "base = tf.data.Dataset.range(9)\n"
 
 
 def facts(folder, before, body, parameters="x"):
-    """What is known of ``def f(parameters)`` with this body, mapped over a dataset."""
+    """Facts about ``def f(parameters)`` with this body, mapped over a dataset."""
     lines = "\n".join(f"    {line}" for line in body.split("\n"))
     return operation(load(folder, f"{BASE}{before}\ndef f({parameters}):\n{lines}\nmodel.fit(base.map(f))\n")).facts
 
@@ -344,7 +344,7 @@ def test_elementwise(tmp_path, parameters, body):
         ("x", "return tf.one_hot(x, 10, axis=0)"),
         ("x", "return tf.one_hot(x, 10, 1., 0., 0)"),
         ("x", "return keras.ops.one_hot(x, 10, axis=0)"),
-        # Two tensors, or arrays, need not line up.
+        # Two tensors, or arrays, need not align.
         ("x, y", "return x + y"),
         ("x, y", "return tf.maximum(x, y)"),
         ("x, y", "return tf.clip_by_value(x, 0., y)"),

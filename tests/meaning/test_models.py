@@ -131,7 +131,7 @@ def test_classes(tmp_path, body, expected, ends):
         ("Sequential([Input((7,)), layers.Embedding(10, 4), layers.GlobalAveragePooling1D(), layers.Dense(1)])", (None, 7), 45),
         ("Sequential([layers.Embedding(10, 4, input_length=7), layers.GlobalAveragePooling1D(), layers.Dense(1)])", (None, 7), 45),
         ("Sequential([layers.Embedding(10, 4, input_length=n), layers.GlobalAveragePooling1D(), layers.Dense(1)])", None, None),
-        # A step reads some rows of a frozen table, whatever its size.
+        # A step reads some rows of a frozen table, whatever the table's size.
         ("Sequential([layers.Embedding(n, 4, input_length=7, trainable=False), layers.LSTM(2), layers.Dense(1)])", (None, 7), 59),
         ("Sequential([layers.Embedding(n, 4, input_length=7), layers.LSTM(2), layers.Dense(1)])", (None, 7), None),
         ("Sequential([layers.Embedding(n, 4, input_length=7, trainable=n), layers.LSTM(2), layers.Dense(1)])", (None, 7), None),
@@ -197,7 +197,7 @@ def test_sizes(tmp_path, text, shape, parameters):
         ("i = x = Input((4,))\nfor _ in range(3): x = layers.Dense(5)(x)\nModel(i, x)", 3 * 5 * (5 + 1)),
         ("i = x = Input((4,))\nfor n in [5, 7]: x = layers.Dense(n)(x)\nModel(i, x)", 2 * 7 * (7 + 1)),
         ("i = x = Input((4,))\nfor n in sizes: x = layers.Dense(5)(x)\nModel(i, x)", None),
-        # Convolutions: with the channels of the widest, or of all together.
+        # Convolutions: with the channels of the widest one, or of all together.
         (
             "i = x = Input((9, 9, 3))\nfor _ in range(2): x = layers.Conv2D(8, 3)(x)\nModel(i, layers.Dense(2)(layers.GlobalAveragePooling2D()(x)))",
             2 * 8 * (72 + 1) + 2 * 9,
@@ -230,7 +230,7 @@ OWN = (
     ("text", "most"),
     [
         (OWN + "m = Net()\nm(load())", 8 * (UNKNOWN_WIDTH + 1) + 2 * (UNKNOWN_WIDTH + 1)),
-        # No code calls it, but another object.
+        # The program calls another object of the class, not this one.
         (OWN + "Net()(load())\nm = Net()", 8 * (UNKNOWN_WIDTH + 1) + 2 * (UNKNOWN_WIDTH + 1)),
         (
             SAMPLING

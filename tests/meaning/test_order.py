@@ -39,7 +39,10 @@ def chain(folder, operations, end="model.fit({}, epochs=3)\n"):
 
 
 def ordered(folder, operations, *requests):
-    """The short names in the order that serves the requests; "+" marks added operations. A request is "shuffle" or "+cache decode"."""
+    """The short names in the order that satisfies the requests.
+
+    "+" marks added operations. A request has the form "shuffle" or "+cache decode".
+    """
     module, stages = chain(folder, operations.split())
     kinds = [
         (ReorderKind.ADD_CACHE, request.split()[1])
@@ -79,7 +82,7 @@ def ordered(folder, operations, *requests):
         ("shuffle decode batch", ["+cache decode"], "decode +cache shuffle batch"),
         ("decode take augment", ["+cache decode"], "decode take +cache augment"),
         ("decode batch repeat", ["+prefetch batch"], "decode batch +prefetch repeat"),
-        # Requests that undo each other.
+        # Requests that cancel each other out.
         ("decode batch shuffle cache", ["shuffle", "cache"], "decode cache shuffle batch"),
         ("decode shuffle batch", ["shuffle", "+cache decode"], "decode +cache shuffle batch"),
         (

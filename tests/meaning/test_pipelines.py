@@ -290,7 +290,7 @@ def test_datasets_left_in_globals_and_attributes(tmp_path, text, role):
 
 
 def ends(module):
-    """Such as "operation" or "operation!" (where it costs) of every unbuffered end of training data."""
+    """Describe every unbuffered end of training data, as "operation", or "operation!" if it costs time."""
     return [end.last.name + "!" * end.costs for end in module.pipelines.unbuffered()]
 
 
@@ -340,7 +340,7 @@ def test_ends_without_a_buffer(tmp_path, chain, found):
     [
         ("model.fit(base.batch(2))", {}, ["batch"]),
         ("model.fit(base.map(lambda x: x * 2).shuffle(9).batch(2))", {"target_tensorflow": "2.10"}, ["batch!"]),
-        # Slices in memory take almost no time.
+        # Slices in memory take negligible time.
         ("model.fit(base.shuffle(9).batch(2))", {"target_tensorflow": "2.10"}, ["batch"]),
         ("model.fit(base.batch(2))", {"target_tensorflow": "2.11"}, ["batch"]),
         ("model.evaluate(base.batch(2))", {"target_tensorflow": "2.10"}, []),

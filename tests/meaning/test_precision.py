@@ -1,4 +1,4 @@
-"""Half precision, backends and devices beyond the rules' scripts: another backend, or failures on a CPU."""
+"""Half precision, backends and devices that the rules' scripts do not cover: other backends, failures on a CPU."""
 
 import json
 
@@ -279,7 +279,7 @@ def helper(x):
 
 
 def test_float32_functions_are_found_through_their_callers(tmp_path):
-    """A module that only calls another that writes the type down is read; one that calls neither is not even parsed."""
+    """A module that only calls one with the type in it is read; a module that calls neither is not even parsed."""
     numbers = "import unrelated\nimport tensorflow as tf\ndef mean():\n    return tf.constant([0.5, 0.1, 0.2])\n"
     files = {
         "train.py": LARGE,

@@ -36,11 +36,11 @@ def test_results_read_in_each_step(tmp_path, line, count):
 def test_reads_in_the_file_of_the_loop_come_first(tmp_path):
     files = {
         "train.py": HEAD
-        + "import told\nfor x in tf.data.Dataset.range(900):\n    a = step(x)\n    told.tell(a)\n    print(a)\n",
-        "told.py": "def tell(a):\n    print(a)\n",
+        + "import helper\nfor x in tf.data.Dataset.range(900):\n    a = step(x)\n    helper.show(a)\n    print(a)\n",
+        "helper.py": "def show(a):\n    print(a)\n",
     }
     (found,) = results_read_back(load(tmp_path, files), 50)
-    assert [call.module.path.name for call in found.calls] == ["train.py", "told.py"]
+    assert [call.module.path.name for call in found.calls] == ["train.py", "helper.py"]
 
 
 @pytest.mark.parametrize(("device", "count"), [("cpu:0", 0), ("gpu:0", 1)])

@@ -91,7 +91,7 @@ def test_fewest_iterations(tmp_path, text, least):
 
 
 @pytest.mark.parametrize(
-    ("body", "place", "told"),
+    ("body", "place", "facts"),
     [
         ("    model = build()", "build()", ""),
         ("    model = keras.Sequential([keras.layers.Dense(i)])", "keras.Sequential([keras.layers.Dense(i)])", "differs"),
@@ -101,7 +101,7 @@ def test_fewest_iterations(tmp_path, text, least):
         ("    model = build()\n    input()", "build()", "asked for"),
     ],
 )  # fmt: skip
-def test_facts_about_rebuilt_models(tmp_path, body, place, told):
+def test_facts_about_rebuilt_models(tmp_path, body, place, facts):
     module = load(tmp_path, f"models, others = {{}}, []\nfor i in range(20):\n{body}\n    model.fit(x, y)", BUILD)
     (found,) = rebuilt_models(module, "fit")
     true = {
@@ -110,5 +110,5 @@ def test_facts_about_rebuilt_models(tmp_path, body, place, told):
         "kept": found.is_kept(module),
         "asked for": found.is_asked_for(module),
     }
-    assert (written(module, found.place.node), " ".join(key for key in true if true[key])) == (place, told)
+    assert (written(module, found.place.node), " ".join(key for key in true if true[key])) == (place, facts)
     assert (found.times, found.times_known) == (20, True)

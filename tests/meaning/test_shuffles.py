@@ -27,13 +27,13 @@ FILES = "tf.data.Dataset.list_files('*.jpg')"
 def test_shuffled_batches(tmp_path, chain, expected):
     head = "import tensorflow_datasets as tfds\na = tf.data.Dataset.range(9)\n"
     found = shuffled_batches(operation(load(tmp_path, IMPORTS + head + f"data = {chain}"), "shuffle"))
-    told = found and {
+    facts = found and {
         "files": found.mixes_files,
         "by file": found.mixes_examples_by_file,
         "generated": found.are_generated,
         "examples": found.may_be_examples,
     }
-    assert (found and [batch.name for batch in found.batches] + [key for key in told if told[key]]) == expected
+    assert (found and [batch.name for batch in found.batches] + [key for key in facts if facts[key]]) == expected
 
 
 @pytest.mark.parametrize(("after", "again"), [("", False), (".map(f)", False), (".map(f).unbatch()", True)])

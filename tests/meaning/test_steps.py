@@ -11,7 +11,7 @@ METHOD = step("step", "self, x", "    ")
 
 
 def found(module):
-    """The first word after ``def`` of every eager step; "with" for those written in a loop."""
+    """The first word after ``def`` of every eager step; "with" for steps written in a loop."""
     return [one.node.name.value if one.is_function else "with" for one in eager_steps(module)]
 
 

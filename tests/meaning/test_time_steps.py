@@ -44,8 +44,8 @@ def test_steps_into_a_layer(tmp_path, models, most, lacks):
     ],
 )
 def test_needless_wrappers(tmp_path, model, found):
-    told = [(each.most_steps, each.steps_known) for each in needless_wrappers(load(tmp_path, HEAD + model))]
-    assert told == ([found] if found else [])
+    facts = [(each.most_steps, each.steps_known) for each in needless_wrappers(load(tmp_path, HEAD + model))]
+    assert facts == ([found] if found else [])
 
 
 @pytest.mark.parametrize(

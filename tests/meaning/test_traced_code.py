@@ -33,7 +33,7 @@ def marks(module):
         ("def loss(a, b): mark()\nkeras.Sequential([]).compile(loss=loss)", ["loss"]),
         ("keras.layers.Lambda(lambda x: mark())", ["Lambda"]),
         (f"{METRIC}keras.Sequential([]).compile('adam', 'mse', metrics=['mae', M()])", ["metric"]),
-        # By visible code, for eager evaluation only.
+        # According to visible code, only for eager evaluation.
         (METRIC, []),
         (f"{METRIC}m = M()\nm.update_state(1, 2)", []),
         # Real values, or Python again.
@@ -139,7 +139,7 @@ def test_arguments_of_a_layer_are_known_from_its_call(tmp_path, given, tensors):
         ("print(f'{x:.3f}')", []),
         ("print('%.3f' % x)", []),
         ("print('{:.3f}'.format(x))", []),
-        # A comment is no text of the print.
+        # A comment is not part of the text that is printed.
         ("print(x,  # shape while tracing\n        )", ["print"]),
         ("x = x + np.random.normal()", ["np.random.normal"]),
         ("rng = np.random.default_rng(0)", []),
@@ -148,7 +148,7 @@ def test_arguments_of_a_layer_are_known_from_its_call(tmp_path, given, tensors):
         ("self.seen.append(x)", ["append"]),
         ("found = []\n        found.append(x)", []),
         ("found = [[], []]\n        [each.append(x) for each in found]", []),
-        # Variables made in the first trace, which keep their numbers.
+        # Variables created in the first trace, which keep their values.
         ("if not self.seen: self.seen.extend([tf.Variable(0.0) if g is not None else g for g in [x]])", []),
         ("if not self.seen: self.seen.extend([x, tf.Variable(0.0)])", ["extend"]),
         ("self.steps += 1", ["self.steps"]),

@@ -9,7 +9,7 @@ from kerascheck.runtime.verify.rounds import Run
 
 
 def ended(reason="done", steps=100, losses=(), **facts):
-    """A run whose report has these facts, by their keys on the wire."""
+    """A run whose report has these facts, by their wire keys."""
     return Run(
         end=TrainingReport(
             reason,
@@ -26,17 +26,17 @@ def ended(reason="done", steps=100, losses=(), **facts):
 
 
 def at(path, line):
-    """The stack of a training in the main program."""
+    """The stack of a training at this line of the main program."""
     return (Frame(path, line, 0),)
 
 
 def durations(*times):
-    """Times of steps, as (seconds, steps, whether an epoch began)."""
+    """Step times as (seconds, steps, whether an epoch began)."""
     return tuple(StepTime(*each) for each in times)
 
 
 def block(seconds, steps=10, inner=True, **more):
-    """A block of steps of equal length."""
+    """A block of equally long steps."""
     given = {
         "steps": steps,
         "seconds": seconds * steps,
@@ -60,7 +60,7 @@ WIRE_FACTS = {
         {"name": "TensorSlice", "place": ["/a.py", 3]},
     ],
 }
-"""Facts as the measured process sends them."""
+"""Facts in the form that the measured process sends."""
 FACTS = parse_facts(WIRE_FACTS)
 
 
@@ -69,7 +69,7 @@ def alive(pid):
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    # A process that has ended and only waits to be collected by its parent.
+    # A zombie: the process has ended, but its parent has not collected it.
     stat = Path(f"/proc/{pid}/stat")
     return not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] != "Z"
 
@@ -113,7 +113,7 @@ class SGD:
 
 
 def with_torch(folder):
-    """Put a "torch" into ``folder`` whose optimizer does nothing but tell that it made a step: trainings start at once."""
+    """Put a fake "torch" into ``folder`` whose optimizer only reports its steps, so trainings start immediately."""
     (folder / "torch" / "optim").mkdir(parents=True)
     (folder / "torch" / "__init__.py").write_text(TORCH)
     (folder / "torch" / "optim" / "__init__.py").write_text("")

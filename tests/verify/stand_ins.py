@@ -1,4 +1,4 @@
-"""The command in this process, and programs of clusters that do their work on this machine."""
+"""The verify command in this process, and fake cluster programs that run jobs on this machine."""
 
 import stat
 
@@ -24,7 +24,7 @@ cd {home} && exec sh -c "$*"
 
 
 def invoke(*arguments):
-    """The result of ``kerascheck verify ARGUMENTS`` in this process; its exceptions are raised."""
+    """Run ``kerascheck verify ARGUMENTS`` in this process and return the result; re-raises its exceptions."""
     result = click_runner().invoke(verify, arguments, standalone_mode=False)
     if result.exception is not None:
         raise result.exception
@@ -32,7 +32,7 @@ def invoke(*arguments):
 
 
 def program(folder, name, text):
-    """An executable ``name`` in ``folder``; its path."""
+    """Create an executable called ``name`` in ``folder``; returns its path."""
     path = folder / name
     path.write_text(text)
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
@@ -40,7 +40,7 @@ def program(folder, name, text):
 
 
 def with_ssh(folder, monkeypatch):
-    """Put an ``ssh`` on the path that "logs in" to a folder of ``folder``; returns the file that its calls are logged in."""
+    """Put an ``ssh`` on the path that "logs in" to a folder below ``folder``; returns the log of its calls."""
     import os
 
     (folder / "bin").mkdir()
@@ -48,7 +48,7 @@ def with_ssh(folder, monkeypatch):
     log = folder / "ssh.log"
     program(folder / "bin", "ssh", SSH.format(log=log, home=folder / "home"))
     monkeypatch.setenv("PATH", f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}")
-    # Where the other side unpacks, to see what it leaves.
+    # The remote side unpacks here, which shows the files that it leaves.
     (folder / "scratch").mkdir()
     monkeypatch.setenv("TMPDIR", str(folder / "scratch"))
     return log
@@ -96,11 +96,11 @@ kill -TERM -"$(cat {folder}/job.$(echo "$@" | grep -o '47[0-9][0-9]')/pid)"
 
 
 def with_slurm(folder, monkeypatch):
-    """Put the programs of a Slurm cluster on the path whose only node is this machine; returns the folder of their traces."""
+    """Put the programs of a Slurm cluster on the path, with this machine as only node; returns their trace folder."""
     import os
 
-    # It sets up logging as it is imported, which closes all handlers. That of absl, which TensorFlow brings, then closes its stream
-    # unless that is standard error: in a runner of click, it is not.
+    # Importing submitit sets up logging, which closes all handlers. The handler of absl, which TensorFlow installs,
+    # then closes its stream unless that is standard error. In click's test runner it is not.
     import submitit  # noqa: F401
 
     (folder / "bin").mkdir(exist_ok=True)

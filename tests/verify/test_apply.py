@@ -1,4 +1,4 @@
-"""``verify --apply`` on measurements that never took place, with the real linter and real files."""
+"""``verify --apply`` on made-up measurements, with the real linter and real files."""
 
 import json
 import os
@@ -55,7 +55,7 @@ def sounds():
     ds = tf.data.Dataset.range(1000).map(lambda x: (tf.random.normal([3]), x))
     return ds.batch(10)
 """
-# By rule: the file of its fix, the code there, and the code that takes its place.
+# By rule: the file of its fix, the old code, and the new code.
 FIXED = {
     "KC309": ("train.py", '"mse", run_eagerly=True)', '"mse")'),
     "KC103": (
@@ -91,7 +91,7 @@ def project(tmp_path, monkeypatch):
 
 @pytest.fixture
 def measured(project, monkeypatch):
-    """Says what measuring finds, by the first word or the whole of a variant's name; returns the names measured by each run."""
+    """Sets results by the first word or the whole of a variant's name; returns the variants measured by each run."""
     says, runs = {}, []
 
     def verify_here(prepared, budget, progress):
@@ -113,7 +113,7 @@ def measured(project, monkeypatch):
 
 @pytest.fixture
 def terminal(monkeypatch):
-    """Answers the question with the text that it is given; returns the questions."""
+    """Answers prompts with the given text; returns the prompts."""
 
     def answer(text, meanwhile=lambda: None):
         asked = []
@@ -132,7 +132,7 @@ def terminal(monkeypatch):
 
 
 def written(project):
-    """The rules whose fixes are in the files; nothing else may have changed."""
+    """Return the rules whose fixes are in the files, and check that nothing else has changed."""
     rules = set()
     for path, text in (("train.py", TRAIN), ("lib/data.py", DATA)):
         now = (project / path).read_text()
@@ -192,7 +192,7 @@ def test_without_apply_nothing_is_written(project, measured):
         ("KC101", verdict(Status.CONFIRMED, 9.0, losses=([], [])), apply.RESULTS_UNKNOWN),
     ],
 )
-def test_what_is_not_confirmed_with_the_same_results_is_left_out_with_its_reason(project, measured, code, said, reason):
+def test_unconfirmed_fixes_are_left_out_with_a_reason(project, measured, code, said, reason):
     measured.says.update({"KC309": CONFIRMED, code: said})
     result = invoke("train.py", "--apply", "--yes")
     assert written(project) == {"KC309"}
@@ -227,8 +227,8 @@ def test_a_safe_fix_needs_no_visible_loss(project, measured):
     assert ".batch(10).map(lambda x: x / 2)\n" in script.read_text()
 
 
-def test_where_nothing_is_confirmed_one_line_says_so_and_nothing_is_asked(project, measured, terminal):
-    # Together they win, but none of them was confirmed.
+def test_without_a_confirmed_fix_one_line_says_so_without_a_prompt(project, measured, terminal):
+    # The combination is faster, but no single fix is confirmed.
     measured.says.update({TOGETHER: CONFIRMED, "KC309": verdict(Status.NO_EFFECT, 1.0)})
     asked = terminal("y")
     result = invoke("train.py", "--apply")
@@ -245,7 +245,7 @@ def only(*codes):
     return [word for code in codes for word in ("--select", code)]
 
 
-def test_fixes_that_a_run_confirmed_together_are_written_without_another_run(project, measured):
+def test_fixes_confirmed_together_are_written_without_another_run(project, measured):
     measured.says.update({"KC309": CONFIRMED, "KC103": CONFIRMED, TOGETHER: CONFIRMED})
     result = invoke("train.py", "--apply", "--yes", *only("KC309", "KC103"))
     assert written(project) == {"KC309", "KC103"}
@@ -255,7 +255,7 @@ def test_fixes_that_a_run_confirmed_together_are_written_without_another_run(pro
 
 
 @pytest.mark.parametrize("status", [Status.INCONCLUSIVE, Status.SLOWER, Status.CHANGES_RESULTS, Status.NO_EFFECT])
-def test_fixes_that_are_not_confirmed_together_leave_the_best_one(project, measured, status):
+def test_only_the_best_fix_is_kept_if_all_together_are_not_confirmed(project, measured, status):
     measured.says.update({"KC309": CONFIRMED, "KC103": verdict(Status.CONFIRMED, 3.0), TOGETHER: verdict(status)})
     result = invoke("train.py", "--apply", "--yes", *only("KC309", "KC103"))
     assert written(project) == {"KC103"} and len(measured.runs) == 1
@@ -266,8 +266,8 @@ def test_fixes_that_are_not_confirmed_together_leave_the_best_one(project, measu
 @pytest.mark.parametrize(
     "status, rules", [(Status.CONFIRMED, {"KC309", "KC103"}), (Status.NOT_RUN, {"KC103"}), (Status.SLOWER, {"KC103"})]
 )
-def test_fixes_that_no_run_had_together_are_measured_once(project, measured, status, rules):
-    # The run with all fixes has KC101, too, which is inconclusive.
+def test_a_new_combination_of_fixes_is_measured_once(project, measured, status, rules):
+    # The run with all fixes also includes KC101, which is inconclusive.
     measured.says.update({"KC309": CONFIRMED, "KC103": verdict(Status.CONFIRMED, 3.0), TOGETHER: CONFIRMED})
     measured.says[TOGETHER_AGAIN] = verdict(status)
     result = invoke("train.py", "--apply", "--yes", *only("KC309", "KC103", "KC101"))
@@ -279,7 +279,7 @@ def test_fixes_that_no_run_had_together_are_measured_once(project, measured, sta
     assert f"  {TOGETHER_AGAIN}: {status.value}" in result.stderr
 
 
-def test_unsafe_fixes_that_change_results_together_leave_the_best_one(project, measured):
+def test_only_the_best_fix_is_kept_if_unsafe_fixes_change_results_together(project, measured):
     measured.says.update({"KC101": verdict(Status.CONFIRMED, 3.0), "KC309": CONFIRMED})
     measured.says[TOGETHER] = verdict(Status.CONFIRMED, 5.0, change="the loss differs")
     invoke("train.py", "--apply", "--yes", *only("KC101", "KC309"))
@@ -288,7 +288,7 @@ def test_unsafe_fixes_that_change_results_together_leave_the_best_one(project, m
 
 def test_fixes_of_several_trainings_are_measured_together_in_each(project, measured):
     measured.says.update({"KC309": CONFIRMED, "KC103": CONFIRMED, "KC101": verdict(Status.CONFIRMED, training=1)})
-    # All together were measured, but in the first training only.
+    # The combination was measured only in the first training.
     measured.says.update({TOGETHER: CONFIRMED, TOGETHER_AGAIN: CONFIRMED})
     invoke("train.py", "--apply", "--yes", *only("KC309", "KC103", "KC101"))
     first, second = measured.runs[1]
@@ -299,7 +299,7 @@ def test_fixes_of_several_trainings_are_measured_together_in_each(project, measu
     assert written(project) == {"KC309", "KC103", "KC101"}
 
 
-def test_of_fixes_that_overlap_the_one_that_wins_more_is_written(project, measured):
+def test_the_better_of_two_overlapping_fixes_is_written(project, measured):
     prepared = prepare("train.py", (), Configuration(overrides_from({"select": ("KC309", "KC103")})))
     (eager,) = (each for each in prepared.linted.findings if each.code == "KC309")
     rival = replace(eager, code="KC407", name="rival")
@@ -335,7 +335,7 @@ def test_a_file_that_changes_while_it_is_measured_is_refused(project, measured, 
         assert (project / name).read_bytes() == data + b"# later\n" * (name == path)
 
 
-def test_a_file_that_changes_while_the_question_waits_is_refused(project, measured, terminal):
+def test_a_file_that_changes_during_the_prompt_is_refused(project, measured, terminal):
     measured.says["KC309"] = CONFIRMED
     changed = TRAIN + "# later\n"
     terminal("y", meanwhile=lambda: (project / "train.py").write_text(changed))
@@ -344,13 +344,13 @@ def test_a_file_that_changes_while_the_question_waits_is_refused(project, measur
     assert result.stderr.splitlines()[-1] == "not written: train.py has changed since it was read"
 
 
-def test_a_file_that_is_gone_is_refused(project, measured):
+def test_a_deleted_file_is_refused(project, measured):
     measured.says.update({"KC309": CONFIRMED, "then": (project / "train.py").unlink})
     result = invoke("train.py", "--apply", "--yes")
     assert result.return_value == 2 and "not written: train.py: cannot be read" in result.stderr
 
 
-def test_where_one_file_cannot_be_written_none_is(project, measured, monkeypatch):
+def test_no_file_is_written_if_one_cannot_be_written(project, measured, monkeypatch):
     real = writing.write_atomically
 
     def write(path, data):
@@ -365,7 +365,7 @@ def test_where_one_file_cannot_be_written_none_is(project, measured, monkeypatch
     assert result.stderr.splitlines()[-1] == "not written: lib/data.py cannot be written: The file is read-only"
 
 
-def test_encodings_and_line_ends_stay(project, measured):
+def test_encodings_and_line_endings_are_kept(project, measured):
     data = b"# -*- coding: latin-1 -*-\r\n# \xe4\r\n" + TRAIN.replace("\n", "\r\n").encode()
     (project / "train.py").write_bytes(data)
     measured.says["KC309"] = CONFIRMED
@@ -383,7 +383,7 @@ def notebook(outputs):
     return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, indent=3)
 
 
-def test_of_a_notebook_only_the_code_changes(project, measured):
+def test_only_the_code_of_a_notebook_changes(project, measured):
     (project / "train.ipynb").write_text(notebook(1))
     measured.says["KC309"] = CONFIRMED
     result = invoke("train.ipynb", "--apply", "--yes", *only("KC309"))
@@ -392,7 +392,7 @@ def test_of_a_notebook_only_the_code_changes(project, measured):
     assert '"outputs"' not in result.stdout
 
 
-def test_outputs_that_a_notebook_got_meanwhile_stay(project, measured, terminal):
+def test_new_outputs_of_a_notebook_are_kept(project, measured, terminal):
     (project / "train.ipynb").write_text(notebook(1))
     measured.says.update({"KC309": CONFIRMED, "then": lambda: (project / "train.ipynb").write_text(notebook(2))})
     invoke("train.ipynb", "--apply", "--yes", *only("KC309"))
@@ -418,7 +418,7 @@ def test_outputs_that_a_notebook_got_meanwhile_stay(project, measured, terminal)
         (("train.py", "--apply", "--scaling"), "cannot be combined with --scaling"),
     ],
 )
-def test_options_that_do_not_go_together(project, measured, arguments, words):
+def test_conflicting_options(project, measured, arguments, words):
     (project / "many.txt").write_text("train.py\n")
     with pytest.raises(click.UsageError, match=words):
         invoke(*arguments)
@@ -426,7 +426,7 @@ def test_options_that_do_not_go_together(project, measured, arguments, words):
     assert kerascheck("verify", *arguments).code == 2
 
 
-def test_the_report_for_programs_stays_one_document(project, measured):
+def test_the_json_report_is_one_document(project, measured):
     measured.says["KC309"] = CONFIRMED
     result = invoke("train.py", "--apply", "--yes", "--output-format", "json")
     assert json.loads(result.stdout)["version"] == 1
@@ -452,7 +452,7 @@ def test_the_sentence_names_the_machine_that_confirmed(project, measured, monkey
 
 
 def test_evidence_about_the_other_findings_is_outdated_after_a_fix_is_written(project, measured):
-    # The code around the second one stays the same, but no step of this script takes that long any more.
+    # The code around the second finding is unchanged, but the step time of the script has changed.
     measured.says.update({"KC309": CONFIRMED, "KC103": verdict(Status.NO_EFFECT, 1.0)})
     measured.says["KC103"].ratio = Ratio(1.0, 0.99, 1.01)
     invoke("train.py", "--apply", *only("KC309", "KC103"))
@@ -462,7 +462,7 @@ def test_evidence_about_the_other_findings_is_outdated_after_a_fix_is_written(pr
     shown = " ".join(kerascheck(".", "--no-cache", "--select", "KC309,KC103").out.split())
     assert "confirmed here" not in shown and "no effect here" not in shown
     assert "no effect once" in shown and "but the code has changed since: measure again" in shown
-    # Taken back, the fix is as good as before.
+    # After the old code is restored, the evidence is valid again.
     (project / "train.py").write_text(TRAIN)
     assert kerascheck(".", "--no-cache", "--select", "KC309", "--gate", "confirmed").code == 1
 

@@ -47,7 +47,7 @@ def script(tmp_path, monkeypatch):
         ("import sys; del sys.modules['__main__'], sys.argv; sys.stdout = None", "without a training step"),
     ],
 )
-def test_whatever_a_script_does_there_is_a_reason_and_no_traceback_of_ours(script, text, words):
+def test_every_failure_has_a_reason_without_our_traceback(script, text, words):
     script.write_text(text)
     result = invoke("train.py", "--start-limit", "3")
     assert result.return_value == 2
@@ -56,7 +56,7 @@ def test_whatever_a_script_does_there_is_a_reason_and_no_traceback_of_ours(scrip
     assert "kerascheck" not in "".join(others), result.stdout
 
 
-def test_what_will_be_executed_is_said_first(script):
+def test_the_command_is_announced_first(script):
     result = invoke("train.py", "--", "--epochs", "3")
     assert "EXECUTES YOUR SCRIPT: python train.py --epochs 3" in result.stderr
     assert "before any training step" in result.stdout
@@ -88,7 +88,7 @@ def test_usage(script):
 
 
 @pytest.mark.parametrize("given", ["0", "0.5%", "60%", "little", "-5%"])
-def test_how_little_counts_as_no_effect_is_a_percentage(script, given):
+def test_the_no_effect_limit_is_a_percentage(script, given):
     import click
 
     with pytest.raises(click.BadParameter, match="no percentage between 1% and 50%"):
@@ -104,12 +104,12 @@ def test_how_little_counts_as_no_effect_is_a_percentage(script, given):
         ("./a.py:4", TrainingSelector(path="a.py", line=4)),
     ],
 )
-def test_a_training_is_chosen_by_number_or_line(given, chosen):
+def test_a_training_is_selected_by_number_or_line(given, chosen):
     assert _training(None, None, given) == chosen
 
 
 @pytest.mark.parametrize("given", ["0", "-1", "train.py", "a.py:", "a.py:x", "²"])
-def test_what_is_no_training_is_refused(script, given):
+def test_an_invalid_training_selector_is_refused(script, given):
     import click
 
     with pytest.raises(click.BadParameter, match="neither the number of a training"):

@@ -27,7 +27,7 @@ def test_every_changed_place_is_a_variant_of_the_whole_fast_text(tmp_path):
     assert all(variant.predicts for variant in evidence.example_variants(spec))
 
 
-def test_a_row_takes_the_training_that_tells_most():
+def test_a_row_uses_the_most_telling_training():
     none = Verdict("line 3", Status.NO_EFFECT, "", Ratio(1, 0.9, 1.1))
     large = Verdict("line 9", Status.CONFIRMED, "", Ratio(1.9, 1.8, 2.0))
     row = evidence.row("KC101", "serial-map", comparison(none, large))
@@ -51,7 +51,7 @@ def test_columns_of_cpu_and_gpu_are_kept_apart():
     assert measured.for_rule("KC999", [cpu]) is None
 
 
-def test_what_is_inconclusive_takes_the_place_of_nothing():
+def test_inconclusive_results_replace_nothing():
     known = evidence.row(
         "KC101", "serial-map", comparison(Verdict("line 9", Status.CONFIRMED, "", Ratio(1.9, 1.8, 2.0)))
     )
@@ -62,7 +62,7 @@ def test_what_is_inconclusive_takes_the_place_of_nothing():
     assert evidence.merge([], [unknown]) == [unknown] and evidence.merge([unknown], [known]) == [known]
 
 
-def test_a_rule_that_does_not_run_says_why():
+def test_a_rule_that_does_not_run_gives_a_reason():
     failed = comparison()
     failed.failure = "the script ended without a training step"
     assert "without a training step" in evidence.row("KC1", "n", failed)["cpu"]["reason"]

@@ -1,4 +1,4 @@
-"""From findings to variants, with the real linter."""
+"""Variants from findings of the real linter."""
 
 import os
 
@@ -45,7 +45,7 @@ def test_local_imports_are_followed(project):
     assert names == {"lib/__init__.py", "lib/data.py", "lib/helpers.py", "lib/more.py"}
 
 
-def test_every_fix_is_a_variant_and_all_fit_together(project):
+def test_every_fix_is_a_variant_and_all_are_compatible(project):
     linted = findings_of("train.py", Configuration())
     assert {os.path.relpath(path, project) for path in linted.sources} >= {"train.py", "lib/data.py"}
     made = {repair.variant.name: repair for repair in repairs(linted)}
@@ -68,22 +68,22 @@ def test_no_two_variants_share_a_name(project):
     assert len(set(names)) == len(names) and "KC309 debug-left-on train.py:7" in names
 
 
-def test_findings_in_modules_are_repaired_there(project):
+def test_findings_in_modules_are_fixed_there(project):
     made = repairs(findings_of("train.py", Configuration()))
     serial = next(repair for repair in made if repair.variant.name.startswith("KC101"))
     assert list(serial.variant.sources) == [str(project / "lib" / "data.py")]
-    # Its fix says that the random draws come in another order.
+    # Its fix declares that the random draws come in another order.
     assert serial.variant.tolerance is None
 
 
 @pytest.mark.parametrize("text", ["def f(:", "\0"])
-def test_what_is_no_script_is_refused(project, text):
+def test_files_that_are_not_scripts_are_refused(project, text):
     (project / "train.py").write_text(text)
     with pytest.raises(NotAScript, match="train.py"):
         findings_of("train.py", Configuration())
 
 
-def test_what_is_about_predictions_is_marked(tmp_path):
+def test_variants_about_predictions_are_marked(tmp_path):
     path = tmp_path / "train.py"
     path.write_text(
         "import keras\nmodel = keras.Sequential()\nmodel.compile('sgd', 'mse', run_eagerly=True)\nmodel.fit(x, y)\n"
@@ -93,7 +93,7 @@ def test_what_is_about_predictions_is_marked(tmp_path):
     assert (made["KC309"], made["KC405"], made["all t"]) == (False, True, False)
 
 
-def test_what_is_not_about_speed_is_not_measured(tmp_path):
+def test_findings_not_about_speed_are_not_measured(tmp_path):
     path = tmp_path / "train.py"
     path.write_text(
         "import os\nos.environ['CUDA_VISIBLE_DEVICES'] = '1'\nimport keras\nmodel = keras.Sequential([keras.layers.Dense(1)])\n"
@@ -106,7 +106,7 @@ def test_what_is_not_about_speed_is_not_measured(tmp_path):
     assert {"KC306", "KC414"} <= {repair.variant.name[:5] for repair in repairs(linted, every=True)}
 
 
-def test_findings_without_a_fix_are_looked_at(project):
+def test_findings_without_a_fix_request_an_analysis(project):
     text = (
         DATA
         + "\n\ndef slow(x):\n    return tf.data.Dataset.range(9).map(lambda a: tf.py_function(lambda b: b, [a], tf.int64)).batch(2)\n"

@@ -1,4 +1,4 @@
-"""The GPU sampler against a made-up NVML."""
+"""The GPU sampler with a fake NVML."""
 
 import os
 import shutil
@@ -57,7 +57,7 @@ def sample(module, monkeypatch, count=3):
 MEDIANS = {"name": "Made Up 9000", "utilisation": 0.5, "memory_bytes": 7, "watts": 300, "megahertz": 1500}
 
 
-def test_medians_are_told(monkeypatch):
+def test_medians_are_reported(monkeypatch):
     summary = sample(nvml(), monkeypatch)
     assert summary.samples >= 1
     assert {key: getattr(summary, key) for key in MEDIANS} == MEDIANS
@@ -73,13 +73,13 @@ def test_without_a_usable_gpu_there_is_nothing(broken, monkeypatch):
     assert sample(nvml(**broken), monkeypatch) is None
 
 
-def test_what_a_card_does_not_tell_is_missing_and_the_rest_is_there(monkeypatch):
+def test_unsupported_queries_leave_only_their_fields_empty(monkeypatch):
     summary = sample(nvml(nvmlDeviceGetPowerUsage=fail), monkeypatch)
     assert {key: getattr(summary, key) for key in MEDIANS} == {**MEDIANS, "watts": None}
     assert "W" not in next(gpu.lines(summary)).partition("(")[0].split()
 
 
-def test_every_gpu_has_its_own_line_and_its_own_course(monkeypatch):
+def test_every_gpu_has_a_line_and_a_series(monkeypatch):
     rates = {0: 90, 1: 0}
     summary = sample(
         nvml(2, nvmlDeviceGetUtilizationRates=lambda handle: types.SimpleNamespace(gpu=rates[handle])), monkeypatch
@@ -92,7 +92,7 @@ def test_every_gpu_has_its_own_line_and_its_own_course(monkeypatch):
     assert lines[0].startswith("Made Up 9000 (0): 90% busy") and lines[1] == "Made Up 9000 (1): not used"
 
 
-def test_a_long_course_is_thinned_out(monkeypatch):
+def test_a_long_series_is_thinned_out(monkeypatch):
     monkeypatch.setattr("kerascheck.runtime.verify.gpu._MOST_POINTS", 10)
     summary = sample(nvml(), monkeypatch, count=50)
     assert 5 <= len(summary.devices[0].time.watts) <= 10
@@ -103,14 +103,14 @@ def test_a_long_course_is_thinned_out(monkeypatch):
     [
         (0x0, set(), None),
         (0x1, set(), None),  # idle
-        (0x4, {"power limit"}, None),  # a GPU that works reaches it
+        (0x4, {"power limit"}, None),  # normal for a busy GPU
         (0x24, {"power limit", "temperature"}, "the GPU lowered its clocks (temperature) 100% of the time"),
         (0x48, {"hardware slowdown", "overheating"}, "100% of the time"),
-        (0x100, set(), None),  # set for a display
+        (0x100, set(), None),  # set by a display
     ],
 )
 @pytest.mark.parametrize("name", ["Event", "Throttle"])
-def test_why_clocks_are_low_is_read_from_the_bits(mask, slowed, trouble, name, monkeypatch):
+def test_reasons_for_low_clocks_come_from_the_bits(mask, slowed, trouble, name, monkeypatch):
     questions = {f"nvmlDeviceGetCurrentClocks{each}Reasons": fail for each in ("Event", "Throttle")}
     questions[f"nvmlDeviceGetCurrentClocks{name}Reasons"] = lambda handle: mask
     summary = sample(nvml(**questions), monkeypatch)
@@ -125,7 +125,7 @@ def test_a_partitioned_gpu_gets_no_verdict(monkeypatch):
 
 
 def used(shares):
-    """Answers of NVML about processes: {pid: percent}, newer every time."""
+    """Answers of NVML about processes, {pid: percent}, each newer than the last."""
     stamps = iter(range(1, 10**6))
 
     def answer(handle, last):
@@ -144,7 +144,7 @@ def other_process():
     os.kill(pid, 9)
 
 
-def test_the_work_of_others_is_told_from_ours(other_process, monkeypatch):
+def test_work_of_other_processes_is_separated(other_process, monkeypatch):
     summary = sample(nvml(nvmlDeviceGetProcessUtilization=used({os.getpid(): 60, other_process: 30})), monkeypatch)
     (device,) = summary.devices
     assert (device.own, device.others) == (0.6, 0.3)
@@ -153,8 +153,8 @@ def test_the_work_of_others_is_told_from_ours(other_process, monkeypatch):
     assert idle.trouble is None
 
 
-def test_numbers_of_processes_from_outside_a_container_accuse_nobody(other_process, monkeypatch):
-    # None of them is known here, or by chance is one that has nothing to do with it.
+def test_process_ids_from_outside_a_container_are_not_attributed_to_others(other_process, monkeypatch):
+    # None of them exists here, except by chance as an unrelated process.
     assert (
         sample(nvml(nvmlDeviceGetProcessUtilization=used({2**22 + 1: 60, other_process: 30})), monkeypatch).trouble
         is None
@@ -164,7 +164,7 @@ def test_numbers_of_processes_from_outside_a_container_accuse_nobody(other_proce
     assert busy.trouble == "other processes used 60% of the GPU meanwhile"
 
 
-def test_work_of_others_on_a_gpu_that_the_script_does_not_use_is_no_trouble(other_process, monkeypatch):
+def test_work_of_others_on_an_unused_gpu_is_ignored(other_process, monkeypatch):
     shares = {0: used({os.getpid(): 60}), 1: used({other_process: 100})}
     summary = sample(
         nvml(2, nvmlDeviceGetProcessUtilization=lambda handle, last: shares[handle](handle, last)), monkeypatch
@@ -178,11 +178,11 @@ def test_work_of_others_on_a_gpu_that_the_script_does_not_use_is_no_trouble(othe
     [(None, [True, True]), ("", [False, False]), ("-1", [False, False]), ("1", [False, True]), ("1,0", [True, True]), ("0,-1,1", [True, False]),
      ("GPU-11", [False, True]), ("MIG-abc", [True, True])],
 )  # fmt: skip
-def test_what_cuda_shows_to_the_script(named, visible):
+def test_gpus_visible_to_the_script(named, visible):
     assert [gpu.is_visible(index, f"GPU-{index}{index}aa", named) for index in (0, 1)] == visible
 
 
-def test_a_gpu_in_trouble_takes_the_verdicts_on_speed_back():
+def test_a_gpu_in_trouble_withdraws_verdicts_on_speed():
     def compared(gpus):
         verdicts = [
             Verdict(status.value, status, "", Ratio(2, 1.9, 2.1))
@@ -209,7 +209,7 @@ def test_a_gpu_in_trouble_takes_the_verdicts_on_speed_back():
     assert not gpu.doubted(compared([]), None).notes and not gpu.doubted(compared(["x"]), GpuSummary()).notes
 
 
-def test_a_gpu_that_is_lost_does_not_hide_the_others(monkeypatch):
+def test_a_lost_gpu_does_not_hide_the_others(monkeypatch):
     def handle(index):
         if index == 0:
             raise RuntimeError("GPU is lost")
@@ -219,7 +219,7 @@ def test_a_gpu_that_is_lost_does_not_hide_the_others(monkeypatch):
     assert [device.index for device in summary.devices] == [1]
 
 
-# The installed NVML, in a process of its own ----------------------------------------------------------------------
+# The installed NVML, in a separate process -------------------------------------------------------------------------
 
 
 WORKING = """\
@@ -278,24 +278,24 @@ def has_samples(sampler):
     return sampler._devices and sampler._devices[0].samples
 
 
-def test_the_installed_nvml_is_asked_in_another_process(installed):
+def test_the_installed_nvml_runs_in_another_process(installed):
     installed(WORKING.format(pid=os.getpid()))
     sampler = watched(has_samples)
     summary = sampler.summary()
     assert (summary.name, summary.driver, summary.utilisation) == ("Made Up 9000", "570.86.15", 0.5)
-    # The scripts descend from this process, not from the one that asks.
+    # The scripts descend from this process, not from the one that queries NVML.
     assert (summary.devices[0].own, summary.devices[0].others) == (0.4, 0)
     assert sampler.failure is None and "pynvml" not in sys.modules
 
 
-def test_no_driver_is_no_failure(installed):
+def test_a_missing_driver_is_not_a_failure(installed):
     installed(in_init("raise RuntimeError('no driver')"))
     sampler = watched()
     assert (sampler.summary(), sampler.failure) == (None, None)
 
 
 @pytest.mark.parametrize("text", [HANGS, in_init(HANGS)], ids=["import", "init"])
-def test_a_driver_that_hangs_is_left_alone(installed, monkeypatch, text):
+def test_a_hanging_driver_is_abandoned(installed, monkeypatch, text):
     installed(text)
     monkeypatch.setattr("kerascheck.runtime.verify.gpu._PATIENCE_SECONDS", 1.0)
     sampler = watched()
@@ -304,14 +304,14 @@ def test_a_driver_that_hangs_is_left_alone(installed, monkeypatch, text):
 
 
 @pytest.mark.parametrize("text", [CRASHES, in_init(CRASHES)], ids=["import", "init"])
-def test_a_driver_that_crashes_takes_nothing_with_it(installed, text):
+def test_a_crashing_driver_does_not_affect_the_run(installed, text):
     installed(text)
     sampler = watched()
     assert "(NVML) crashed" in sampler.failure and sampler.summary() is None
 
 
 @pytest.mark.parametrize("text, words", [(HANGS, "stopped answering"), (CRASHES, "(NVML) crashed")])
-def test_a_driver_that_fails_later_is_told_too(installed, monkeypatch, text, words, tmp_path):
+def test_a_later_driver_failure_is_reported(installed, monkeypatch, text, words, tmp_path):
     installed(in_a_look(text, tmp_path / "mark"))
     monkeypatch.setattr("kerascheck.runtime.verify.gpu._SECONDS_TO_END", 1.0)
     assert words in watched(lambda sampler: (tmp_path / "mark").exists()).failure

@@ -1,4 +1,4 @@
-"""The GPU column of the evidence table, with made-up GPUs."""
+"""The GPU column of the evidence table, with fake GPUs."""
 
 import json
 import os
@@ -28,7 +28,7 @@ JAX = Engine("jax", "NVIDIA H200", "570.86.15", {"keras": "3.15.1", "jax": "0.9.
 
 @pytest.fixture
 def frameworks(monkeypatch):
-    """Make up what is installed: the number of GPUs that each framework sees, None for one that is not there."""
+    """Sets the number of GPUs that each framework sees; None for a framework that is not installed."""
 
     def frameworks(cards=1, **gpus):
         driver = Driver("570.86.15") if cards else None
@@ -55,7 +55,7 @@ def frameworks(monkeypatch):
     ],
     ids=str,
 )
-def test_the_first_backend_that_sees_the_gpu_is_taken(gpus, backend, frameworks):
+def test_the_first_backend_that_sees_the_gpu_is_used(gpus, backend, frameworks):
     frameworks(**gpus)
     assert gpu_evidence.engine() == Engine(backend, "NVIDIA H200", "570.86.15", {"keras": "3.15.1", backend: "1.0"})
 
@@ -84,7 +84,7 @@ def test_hidden_gpus_are_named(frameworks, monkeypatch):
         gpu_evidence.engine()
 
 
-def test_a_gpu_that_cannot_be_watched_is_not_measured(frameworks, monkeypatch):
+def test_a_gpu_that_cannot_be_sampled_is_not_measured(frameworks, monkeypatch):
     frameworks(tensorflow=1)
     monkeypatch.setattr("kerascheck.runtime.verify.gpu_evidence._can_watch", lambda: False)
     with pytest.raises(NoGpu, match=r"pip install 'kerascheck\[gpu\]'"):
@@ -105,7 +105,7 @@ def compared(facts, failure=None):
 
 @dataclass
 class MadeUp:
-    """A rule, as far as measuring one needs it."""
+    """The attributes of a rule that measuring requires."""
 
     folder: Path
     rule: SimpleNamespace
@@ -119,21 +119,25 @@ def column(
         (tmp_path / folder / "slow.py").write_text(text)
         (tmp_path / folder / "fast.py").write_text(text)
     spec = MadeUp(tmp_path, SimpleNamespace(code="KC101", name="serial-map"))
-    told = []
+    environments = []
 
     def measure(spec, budget, progress, environment):
-        told.append(environment)
+        environments.append(environment)
         assert spec.folder == tmp_path / folders[-1]
         return comparison
 
     (entry,) = gpu_evidence.collect([spec], engine, Budget(), lambda text, left: None, lambda row: None, measure)
-    return entry["gpu"], told
+    return entry["gpu"], environments
 
 
 def test_a_column_has_card_driver_and_versions(tmp_path):
     facts = {"gpus": ["NVIDIA H200"], "versions": {"tensorflow": "2.21.0", "keras": "3.15.1"}}
-    measured, told = column(H200, compared(facts), tmp_path=tmp_path)
-    assert (measured["status"], measured["ratio"], told) == ("confirmed", 1.9, [{}]) and "example" not in measured
+    measured, environments = column(H200, compared(facts), tmp_path=tmp_path)
+    assert (measured["status"], measured["ratio"], environments) == (
+        "confirmed",
+        1.9,
+        [{}],
+    ) and "example" not in measured
     assert measured["machine"]["gpu"] == "NVIDIA H200" and measured["machine"]["driver"] == "570.86.15"
     assert measured["versions"] == {"keras": "3.15.1", "tensorflow": "2.21.0"}
     from kerascheck.catalog import measured as measured_table
@@ -144,7 +148,7 @@ def test_a_column_has_card_driver_and_versions(tmp_path):
     )
 
 
-def test_an_example_of_a_size_for_a_gpu_is_taken_and_named(tmp_path):
+def test_an_example_sized_for_a_gpu_is_preferred(tmp_path):
     facts = {"gpus": ["NVIDIA H200"], "versions": {"tensorflow": "2.21.0"}}
     measured, _ = column(H200, compared(facts), tmp_path=tmp_path, folders=(".", "gpu"))
     assert measured["example"] == "gpu/slow.py"
@@ -160,7 +164,7 @@ def test_an_example_of_a_size_for_a_gpu_is_taken_and_named(tmp_path):
         ({}, "the script raised ValueError", "the script raised ValueError"),
     ],
 )
-def test_what_did_not_use_the_gpu_is_not_run(facts, failure, reason, tmp_path):
+def test_examples_that_did_not_use_the_gpu_count_as_not_run(facts, failure, reason, tmp_path):
     measured, _ = column(H200, compared(facts, failure), tmp_path=tmp_path)
     assert (measured["status"], measured["reason"], measured["ratio"]) == ("not run", reason, None)
     assert measured["machine"]["gpu"] == "NVIDIA H200"
@@ -187,15 +191,15 @@ def test_what_did_not_use_the_gpu_is_not_run(facts, failure, reason, tmp_path):
         ),
     ],
 )
-def test_where_tensorflow_has_no_gpu_rules_of_keras_run_on_the_backend_that_has(text, facts, reason, tmp_path):
-    measured, told = column(JAX, compared(facts or {}), text, tmp_path)
+def test_without_a_tensorflow_gpu_rules_about_keras_run_on_another_backend(text, facts, reason, tmp_path):
+    measured, environments = column(JAX, compared(facts or {}), text, tmp_path)
     assert (measured["status"], measured["reason"]) == (
         ("confirmed", "faster") if reason is None else ("not run", reason)
     )
-    assert told == ([{"KERAS_BACKEND": "jax"}] if facts else [])
+    assert environments == ([{"KERAS_BACKEND": "jax"}] if facts else [])
 
 
-def test_every_rule_either_runs_on_another_backend_or_says_why_not():
+def test_every_rule_runs_on_another_backend_or_gives_a_reason():
     reasons = {}
     for spec in registry.rule_specs():
         if (spec.folder / "slow.py").is_file():
@@ -203,7 +207,7 @@ def test_every_rule_either_runs_on_another_backend_or_says_why_not():
     assert reasons["KC101"] is None and any(reasons.values())
 
 
-def test_what_the_table_has_of_this_card_and_these_versions_is_not_measured_again(frameworks, tmp_path, monkeypatch):
+def test_finished_columns_of_this_card_and_versions_are_not_measured_again(frameworks, tmp_path, monkeypatch):
     frameworks(tensorflow=1)
     measured = []
 

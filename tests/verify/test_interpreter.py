@@ -1,4 +1,4 @@
-"""Which interpreter runs a script."""
+"""Selection of the interpreter that runs a script."""
 
 import sys
 
@@ -8,7 +8,7 @@ from kerascheck.runtime.verify.interpreter import of_project
 
 
 def environment(prefix, framework="keras"):
-    """A folder that looks like a virtual environment, with a framework in it."""
+    """Create a folder that looks like a virtual environment with a framework."""
     (prefix / "bin").mkdir(parents=True)
     (prefix / "bin" / "python").touch()
     (prefix / "lib" / "python3.12" / "site-packages" / framework).mkdir(parents=True)
@@ -24,7 +24,7 @@ def script(tmp_path):
     return str(path)
 
 
-def test_without_an_environment_of_its_own_it_is_this_one(script):
+def test_without_a_project_environment_it_is_this_interpreter(script):
     assert of_project(script, {}) == (sys.executable, None)
 
 
@@ -34,19 +34,19 @@ def test_the_folder_of_the_project_is_found_from_below(script, tmp_path, folder)
     assert of_project(script, {}) == (python, folder)
 
 
-def test_what_lies_above_the_project_is_another_one(script, tmp_path):
+def test_environments_above_the_project_are_ignored(script, tmp_path):
     environment(tmp_path / ".venv")
     assert of_project(script, {}) == (sys.executable, None)
 
 
 @pytest.mark.parametrize("variable", ["VIRTUAL_ENV", "CONDA_PREFIX"])
-def test_the_activated_one_comes_first(script, tmp_path, variable):
+def test_the_activated_environment_comes_first(script, tmp_path, variable):
     environment(tmp_path / "project" / ".venv")
     python = environment(tmp_path / "other")
     assert of_project(script, {variable: str(tmp_path / "other")}) == (python, variable)
 
 
-def test_one_without_a_framework_is_passed_over(script, tmp_path):
+def test_an_environment_without_a_framework_is_skipped(script, tmp_path):
     environment(tmp_path / "project" / ".venv", "numpy")
     python = environment(tmp_path / "project" / "venv")
     assert of_project(script, {}) == (python, "venv")
@@ -58,7 +58,7 @@ def test_uv_may_name_another_folder(script, tmp_path):
     assert of_project(script, {"UV_PROJECT_ENVIRONMENT": "env-of-uv"}) == (python, "env-of-uv")
 
 
-def test_poetry_is_asked_where_it_locks_the_project(script, tmp_path, monkeypatch):
+def test_poetry_is_queried_if_it_locks_the_project(script, tmp_path, monkeypatch):
     python = environment(tmp_path / "cache" / "project-py3")
     program = tmp_path / "tools" / "poetry"
     program.parent.mkdir()

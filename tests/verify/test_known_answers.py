@@ -1,5 +1,7 @@
-"""Whole verifications of small trainings whose answer is known (scripts/README.md). No time is asserted, only verdicts: the right one, or
-none where other programs keep the machine busy."""
+"""Whole verifications of small trainings with known answers (scripts/README.md).
+
+No time is asserted, only verdicts: the correct one, or none on a busy machine.
+"""
 
 import difflib
 import os
@@ -17,7 +19,7 @@ FOLDER = Path(__file__).parent / "scripts"
 NAMES = sorted(path.name.removesuffix(".fixed.txt") for path in FOLDER.glob("*.fixed.txt"))
 BACKENDS = {"keras3_any_backend": "tensorflow", "torch_loop": "torch", "jax_loop": "jax", "legacy_keras": "tf_keras"}
 
-# What a verdict says depends on how quiet the machine is: 'pytest -m timing' on one that does nothing else.
+# A verdict depends on the load of the machine: run 'pytest -m timing' on an idle one.
 pytestmark = [pytest.mark.slow, pytest.mark.timing]
 
 
@@ -28,7 +30,7 @@ def answer(name):
     first, repaired = (FOLDER / f"{name}.fixed.txt").read_text().split("\n", 1)
     changes = difflib.SequenceMatcher(None, text.splitlines(), repaired.splitlines(), autojunk=False).get_opcodes()
     places = tuple((str(path), i + 1, max(i + 1, j)) for kind, i, j, _, _ in changes if kind != "equal")
-    # Parallel random maps draw in another order: their fixes say that results change.
+    # Parallel random maps draw in another order, and their fixes declare that results change.
     tolerance = None if "tf.image.random" in text or "tf.random" in text else 1e-5
     return str(path), text, Variant("repaired", {str(path): repaired}, tolerance, places), Status(first.split(": ")[1])
 

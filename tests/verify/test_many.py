@@ -1,4 +1,4 @@
-"""``verify`` on a list of scripts. The scripts end before they train, or are "measured" by a stand-in."""
+"""``verify`` on a list of scripts that end before they train, or are "measured" by a stand-in."""
 
 import json
 import sys
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX sig
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A folder with a list of three scripts, of which one is none; another one is the working directory."""
+    """A folder with a list of three entries, one of which is not a script; the working directory is another folder."""
     folder = tmp_path / "lists"
     folder.mkdir()
     (folder / "a.py").write_text("import os, sys\nopen('log', 'a').write('a')\nsys.exit(' '.join(sys.argv[1:]))\n")
@@ -48,16 +48,16 @@ def test_every_script_has_a_row_and_none_stops_the_others(folder):
     assert (folder / "log").read_text() == "ab"
 
 
-def test_what_was_not_run_is_taken_up_again(folder):
+def test_unfinished_rows_are_resumed(folder):
     def ran():
         (folder / "log").unlink(missing_ok=True)
         invoke(str(folder / "many.txt"))
         return (folder / "log").read_text()
 
     assert ran() == "ab" and ran() == "ab"
-    # What is there stays: the newest row counts.
+    # Existing rows stay, and the newest row counts.
     assert [row["script"] for row in rows(folder)].count("a.py --epochs 3") == 2
-    # A line that was cut off by a crash is of no harm.
+    # A line that a crash cut off is harmless.
     with (folder / "many.results.jsonl").open("a") as stream:
         stream.write('{"version": 1, "scr')
     assert ran() == "ab"
@@ -65,7 +65,7 @@ def test_what_was_not_run_is_taken_up_again(folder):
 
 
 class Measured:
-    """A verification that has come to its end, or failed."""
+    """A verification that has completed or failed."""
 
     def __init__(self, **how):
         self._row = verification("no effect", **how)["verification"]
@@ -74,7 +74,7 @@ class Measured:
         return self._row
 
 
-def test_what_was_measured_is_not_run_again_until_it_changes(folder):
+def test_measured_scripts_are_not_run_again_until_they_change(folder):
     path = str(folder / "many.txt")
     line = many.read_list(path)[0]
     many.Rows(path).add(line, "here", Measured(failure="the script raised"))
@@ -136,7 +136,7 @@ def verification(status, value=1.0, failure=None, waits=0.25):
         (None, "not run yet", 2),
     ],
 )
-def test_rows_for_people(row, text, code):
+def test_rows_for_display(row, text, code):
     line = many.Line("a.py", "/a.py", ())
     assert next(many.table([line], [row])) == f"a.py  {text}"
     assert many.exit_code([row]) == code
@@ -159,7 +159,7 @@ def test_the_last_line_counts_the_rows_by_kind():
     assert last == "5 scripts: 1 with something to win, 2 inconclusive, 1 with nothing to win, 1 not measured"
 
 
-def test_jobs_at_once_are_stopped_together():
+def test_parallel_jobs_are_stopped_together():
     lines = [many.Line(name, f"/{name}", ()) for name in "abc"]
     stopped, running = [], threading.Barrier(3)
 
@@ -183,7 +183,7 @@ def test_jobs_at_once_are_stopped_together():
 # On other machines ------------------------------------------------------------------------------------------------
 
 
-def test_a_list_on_another_machine_is_asked_for_once_and_resumes(folder, tmp_path, monkeypatch):
+def test_a_list_on_another_machine_prompts_once_and_resumes(folder, tmp_path, monkeypatch):
     log = with_ssh(tmp_path, monkeypatch)
     git(tmp_path, "init", "-q", str(folder))
     refused = click_runner().invoke(verify, [str(folder / "many.txt"), "--on", "ssh://gpu1"], standalone_mode=False)
@@ -199,7 +199,7 @@ def test_a_list_on_another_machine_is_asked_for_once_and_resumes(folder, tmp_pat
     assert again.stderr.count("UPLOADS") == 1 and "0 of 3 scripts are done" in again.stderr
 
 
-def test_a_machine_that_cannot_be_reached_leaves_its_rows_open(folder, tmp_path, monkeypatch):
+def test_an_unreachable_machine_leaves_its_rows_unfinished(folder, tmp_path, monkeypatch):
     with_ssh(tmp_path, monkeypatch)
     run = (str(folder / "many.txt"), "--on", "ssh://nowhere", "--yes")
     assert "ssh cannot reach nowhere" in invoke(*run).stdout
@@ -207,7 +207,7 @@ def test_a_machine_that_cannot_be_reached_leaves_its_rows_open(folder, tmp_path,
 
 
 @needs_submitit
-def test_a_list_on_slurm_runs_several_jobs_at_once(folder, tmp_path, monkeypatch):
+def test_a_list_on_slurm_runs_several_jobs_in_parallel(folder, tmp_path, monkeypatch):
     with_slurm(tmp_path, monkeypatch)
     result = invoke(str(folder / "many.txt"), "--on", "slurm:gpu", "--jobs", "2", "--yes")
     assert "sys.exit() with '--epochs 3'" in result.stdout and "ValueError: no at line 2" in result.stdout

@@ -1,4 +1,4 @@
-"""Evidence survives line moves and layout, and is dropped with the code, the versions or the machine that it is about."""
+"""Stored evidence: valid after line moves and layout changes, outdated by other code, versions or machines."""
 
 import json
 import os
@@ -86,12 +86,12 @@ def test_evidence_is_shown_again(remembered):
     assert str(evidence) == f"confirmed here: x1.90 [1.80-2.00], {evidence.date}"
 
 
-def test_what_is_inconclusive_is_not_kept(project, tmp_path):
+def test_inconclusive_evidence_is_not_stored(project, tmp_path):
     assert remember(project, Verdict("v", Status.INCONCLUSIVE, "", Ratio(1.2, 0.6, 2.8))) is None
     assert not (tmp_path / ".kerascheck").exists()
 
 
-def test_what_is_inconclusive_drops_nothing_that_is_known(remembered):
+def test_inconclusive_evidence_does_not_replace_known_evidence(remembered):
     remember(remembered, Verdict("v", Status.INCONCLUSIVE, "", Ratio(1.2, 0.6, 2.8)))
     assert recall(remembered, TEXT).status == "confirmed"
 
@@ -100,11 +100,11 @@ def test_what_is_inconclusive_drops_nothing_that_is_known(remembered):
     "low, high, limit, kept",
     [(0.97, 1.03, 0.05, True), (0.57, 2.85, 0.05, False), (0.94, 1.08, 0.1, True), (0.94, 1.08, None, False)],
 )
-def test_no_effect_that_was_really_inconclusive_is_dropped(project, tmp_path, low, high, limit, kept):
+def test_old_no_effect_entries_that_are_inconclusive_are_dropped(project, tmp_path, low, high, limit, kept):
     remember(project, Verdict("v", Status.NO_EFFECT, "", Ratio(1.0, low, high), no_effect=limit or 0.05))
     file = tmp_path / ".kerascheck" / "evidence.json"
     content = json.loads(file.read_text())
-    if limit is None:  # as older versions wrote it
+    if limit is None:  # the format of older versions
         (entry,) = content["evidence"].values()
         del entry["no_effect"]
         file.write_text(json.dumps(content))
@@ -132,7 +132,7 @@ def test_equal_code_elsewhere_has_no_evidence(remembered):
     assert recall(other, TEXT) is None
 
 
-def test_equal_statements_are_told_apart():
+def test_equal_statements_have_different_keys():
     twice = TEXT.replace("    ds = ds.map(f)\n", "    ds = ds.map(f)\n    ds = ds.map( f )\n")
     source = Source("train.py", twice)
     first, second = (memory.key(finding("train.py", twice, occurrence=number), source) for number in (0, 1))
@@ -145,7 +145,7 @@ def test_code_at_module_level_depends_on_the_whole_file():
     assert len({identity for identity, _ in states}) == 1 and len(states) == 2
 
 
-def test_equal_calls_of_one_chain_are_told_apart():
+def test_equal_calls_of_one_chain_have_different_keys():
     text = "x = make().map(f).batch(2).map(f)\n"
     first, second = (text.index("map(f)"), text.rindex("map(f)"))
     keys = {
@@ -158,7 +158,7 @@ def test_equal_calls_of_one_chain_are_told_apart():
     assert len(keys) == 2
 
 
-def test_what_is_no_python_has_a_key():
+def test_unparsable_code_has_a_key():
     assert memory.key(finding("t.py", "ds = ds.map(f)\n(("), Source("t.py", "ds = ds.map(f)\n(("))
 
 
@@ -176,7 +176,7 @@ def test_what_is_no_python_has_a_key():
 def test_changed_code_makes_evidence_stale(remembered, change):
     stale = recall(remembered, TEXT.replace(*change))
     if change[0] in ("def make", "map(f)"):
-        assert stale is None  # another function, another statement: nothing is known of it
+        assert stale is None  # another function and statement, about which nothing is known
     else:
         assert stale.outdated == "the code has changed since" and not stale.confirmed
         assert (
@@ -190,15 +190,15 @@ def test_other_versions_make_evidence_stale(remembered):
         recall(remembered, TEXT, {**VERSIONS, "tensorflow": "2.22.0"}).outdated
         == "with keras 3.15.1, tensorflow 2.21.0"
     )
-    assert recall(remembered, TEXT, {}).outdated is None  # not installed here: nothing speaks against it
+    assert recall(remembered, TEXT, {}).outdated is None  # not installed here, so nothing contradicts it
 
 
-def test_the_target_counts_more_than_what_is_installed(remembered):
+def test_the_target_takes_precedence_over_installed_versions(remembered):
     assert recall(remembered, TEXT, target="2.15").outdated
     assert recall(remembered, TEXT, {"tensorflow": "2.15.0"}, target="2.21").outdated is None
 
 
-def test_what_was_measured_here_counts_more_than_what_is_newer_elsewhere(remembered, tmp_path):
+def test_evidence_of_this_machine_takes_precedence_over_newer_evidence(remembered, tmp_path):
     file = tmp_path / ".kerascheck" / "evidence.json"
     content = json.loads(file.read_text())
     ((name, entry),) = content["evidence"].items()
@@ -211,7 +211,7 @@ def test_what_was_measured_here_counts_more_than_what_is_newer_elsewhere(remembe
     assert "(64 cores" in recall(remembered, TEXT).outdated
 
 
-def test_evidence_of_another_machine_is_named(remembered, monkeypatch):
+def test_evidence_of_another_machine_is_marked(remembered, monkeypatch):
     here = machine()
     monkeypatch.setattr("kerascheck.runtime.verify.machine_class.os.cpu_count", lambda: 512)
     foreign = recall(remembered, TEXT)
@@ -219,12 +219,12 @@ def test_evidence_of_another_machine_is_named(remembered, monkeypatch):
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"version": 1, "evidence": 3}', '{"version": 99, "evidence": {}}'])
-def test_a_broken_file_is_no_evidence(remembered, content, tmp_path):
+def test_a_malformed_file_is_ignored(remembered, content, tmp_path):
     (tmp_path / ".kerascheck" / "evidence.json").write_text(content)
     assert recall(remembered, TEXT) is None
 
 
-def test_broken_entries_are_no_evidence(remembered, tmp_path):
+def test_malformed_entries_are_ignored(remembered, tmp_path):
     file = tmp_path / ".kerascheck" / "evidence.json"
     content = json.loads(file.read_text())
     for change in ({"status": "\x1b[31m"}, {"date": "\x1b[31m"}, {"ratio": "fast"}, {"ratio": None}, {"versions": 3}, {"versions": {"keras": 3}},
@@ -257,7 +257,7 @@ LINT = ("--select", "KC101,KC309", "--output-format", "concise", "-q")
 
 @pytest.fixture
 def verified(tmp_path, monkeypatch):
-    """A project with two findings; verify has been told to have run, with these verdicts by code."""
+    """A project with two findings and made-up evidence from verify, with these verdicts by code."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "train.py").write_text(SCRIPT)
     monkeypatch.setattr(memory, "installed_versions", lambda: VERSIONS)
@@ -276,7 +276,7 @@ def verified(tmp_path, monkeypatch):
     return verified
 
 
-def test_the_linter_shows_it_and_a_gate_can_ask_for_it(verified):
+def test_the_linter_shows_evidence_and_can_require_it(verified):
     assert kerascheck(*LINT, "--gate", "confirmed", ".").code == 0
     assert kerascheck(*LINT, ".").code == 1
     verified(KC101=Status.CONFIRMED, KC309=Status.SLOWER)
@@ -302,7 +302,7 @@ def test_notebooks_have_evidence_too(verified, tmp_path):
     assert "cell 2:" in line and "(confirmed here" in line
 
 
-def test_a_target_of_the_command_line_counts(verified):
+def test_a_target_on_the_command_line_counts(verified):
     verified(KC101=Status.CONFIRMED, KC309=Status.CONFIRMED)
     assert "confirmed here" in kerascheck(*LINT, "--target-tensorflow", "2.21", ".").out
     other = kerascheck(*LINT, "--target-tensorflow", "2.15", "--gate", "confirmed", ".")
@@ -310,7 +310,7 @@ def test_a_target_of_the_command_line_counts(verified):
     assert other.code == 0
 
 
-def test_where_verify_never_ran_nothing_of_it_is_imported(verified):
+def test_verify_is_not_imported_without_evidence(verified):
     code = "import sys\nfrom kerascheck.cli.main import main\ntry: main(['.'])\nfinally: print([m for m in sys.modules if 'verify' in m])"
     environment = {**os.environ, "PYTHONPATH": str(Path(memory.__file__).parents[2])}
     run = lambda: subprocess.run(

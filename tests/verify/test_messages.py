@@ -1,4 +1,4 @@
-"""Messages of the measured process: parsing, errors, and the same keys on both sides."""
+"""Messages of the measured process: parsing, errors, and equal keys on both sides."""
 
 import ast
 import dataclasses
@@ -103,11 +103,11 @@ WITHIN_THE_CHILD = {
     "__builtins__", "display", "get_ipython", "_", "keras", "tf_keras", "tf-keras", "tensorflow", "torch", "jax", "filepath",
     "__main__", "_kerascheck_child", "dataset loop", "gradient loop", "leader",
 }  # fmt: skip
-"""Keys of dictionaries in the child that are no messages."""
+"""Keys of dictionaries in the child that are not messages."""
 
 
 def kinds(hint):
-    """The dataclasses that a type names."""
+    """The dataclasses in a type annotation."""
     if dataclasses.is_dataclass(hint):
         yield hint
     for each in typing.get_args(hint):
@@ -115,7 +115,7 @@ def kinds(hint):
 
 
 def fields_on_the_wire():
-    """Names of all fields that travel as keys."""
+    """Names of all fields that are sent as keys."""
     found, pending = set(), list(MESSAGES)
     while pending:
         kind = pending.pop()
@@ -126,7 +126,7 @@ def fields_on_the_wire():
 
 
 def keys_in_the_child():
-    """Keys of dictionaries, of assigned items, and keywords of ``send`` and ``finish``."""
+    """Keys of dictionaries and of assigned items, and keywords of ``send`` and ``finish``."""
     found = []
     for path in sorted(Path(child.__file__).parent.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -166,7 +166,7 @@ model.fit(ds, epochs=50, verbose=0, validation_data=ds.take(2))
 
 
 @pytest.mark.slow
-def test_a_training_sends_what_the_classes_say(tmp_path, monkeypatch):
+def test_a_training_sends_the_declared_fields(tmp_path, monkeypatch):
     pytest.importorskip("tensorflow")
     from kerascheck.runtime.verify import process
     from kerascheck.runtime.verify.rounds import run_alone

@@ -1,4 +1,4 @@
-"""What is said of findings that have no fix, from analyses that were made up."""
+"""Observations about findings without a fix, from made-up analyses."""
 
 from verify.made_up import WIRE_FACTS, at, ended
 
@@ -21,13 +21,13 @@ def seen(*findings, gain=1.96, **facts):
     return observations(linted, [analyse(0.01, ended(**{**WIRE_FACTS, **facts}), gain)], [])
 
 
-def test_a_stage_is_seen_where_it_was_made():
+def test_a_stage_is_observed_at_its_creation():
     (each,) = seen(finding(4))
     assert each.seen == "MapAndBatch takes 91% of the pipeline; an input fix can win x1.96 at most"
     assert (each.training, round(each.share, 2)) == (0, 0.91)
 
 
-def test_a_stage_is_seen_in_the_function_that_it_applies():
+def test_a_stage_is_observed_in_its_function():
     chain = [
         {**stage, "function": ["/a.py", 20, 25] if stage["name"] == "Map" else None} for stage in WIRE_FACTS["chain"]
     ]
@@ -36,24 +36,24 @@ def test_a_stage_is_seen_in_the_function_that_it_applies():
     assert seen(finding(26), chain=chain)[0].seen == NOTHING_SEEN
 
 
-def test_where_the_ceiling_is_unknown_nothing_is_said_of_it():
+def test_an_unknown_ceiling_is_not_mentioned():
     assert seen(finding(4), gain=None)[0].seen == "MapAndBatch takes 91% of the pipeline"
 
 
-def test_the_largest_share_comes_first_and_what_was_not_seen_last():
+def test_observations_are_sorted_by_share():
     found = seen(finding(12), finding(3), finding(4))
     assert [each.finding.location.line for each in found] == [4, 3, 12]
     assert found[2].seen == NOTHING_SEEN and found[2].share is None
 
 
-def test_what_is_not_about_speed_or_was_measured_is_left_out():
+def test_measured_findings_and_those_not_about_speed_are_left_out():
     assert not seen(finding(4, "KC108"))
     linted = Linted("/a.py", {"/a.py": Source("/a.py", TEXT)}, [finding(4)])
     assert not observations(linted, [], [finding(4)])
     assert observations(linted, [], [])[0].seen == NOTHING_SEEN
 
 
-def test_data_that_fit_makes_its_own_stages_of_is_seen_there():
+def test_data_with_stages_made_by_fit_is_observed_there():
     text = "gen = make()\ndata = gen.flow(x)\nother = 1\nmodel.fit(data)\n"
     nodes = [
         {"name": name, "elements": 10, "seconds": seconds, "parallelism": 1, "reader": reader}

@@ -1,4 +1,4 @@
-"""How scripts are run and ended; none of these scripts trains, so none imports a framework."""
+"""Start and end of scripts; none of them trains, so none imports a framework."""
 
 import signal
 import subprocess
@@ -41,7 +41,7 @@ def test_arguments_name_file_and_folder_are_those_of_a_script(run, tmp_path):
     assert unusable_reason(result) == "the script ended without a training step"
 
 
-def test_imports_are_served_from_memory_and_the_disk_stays(run, tmp_path):
+def test_imports_are_served_from_memory_without_changes_on_disk(run, tmp_path):
     result = run(
         "import data\nprint(data.size())", data="def size(): return 1\n", served={"data": "def size(): return 2\n"}
     )
@@ -72,7 +72,7 @@ def test_tracebacks_and_inspect_show_the_text_that_runs(run, tmp_path):
     assert "ValueError: here at line 4" in unusable_reason(result)
 
 
-def test_source_is_served_again_when_the_cache_was_emptied(run):
+def test_source_is_served_again_after_the_cache_is_cleared(run):
     text = "import inspect, linecache, data\nlinecache.clearcache()\nprint(inspect.getsource(data.size))\n"
     result = run(text, data="def size(): return 1\n", served={"data": "def size(): return 2\n"})
     assert "return 2" in result.output and "return 1" not in result.output
@@ -87,7 +87,7 @@ def test_spawned_workers_are_served_too(run):
         "        print(pool.map(work, [40]))\n"
     )
     result = run(text, data="def size(): return 1\n", served={"data": "def size(): return 2\n"})
-    # On a busy machine Python may warn behind it that the pool was not tidied up in time.
+    # On a busy machine Python may also warn that the pool was not cleaned up in time.
     assert result.output.splitlines()[0] == "[42]"
 
 
@@ -112,7 +112,7 @@ def test_every_end_has_a_reason(run, text, words):
     assert words in unusable_reason(run(text))
 
 
-def test_a_script_that_hangs_is_ended(run):
+def test_a_hanging_script_is_killed(run):
     result = run("import time\nwhile True: time.sleep(1)", start_limit=1)
     assert "no progress" in unusable_reason(result)
 
@@ -125,13 +125,13 @@ def test_a_script_that_hangs_is_ended(run):
     ],
     ids=["exec", "close"],
 )
-def test_a_script_that_gets_out_of_sight_is_ended(run, text, monkeypatch):
+def test_a_script_that_leaves_its_group_is_killed(run, text, monkeypatch):
     monkeypatch.setattr("kerascheck.runtime.verify.process._LAST_SECONDS", 0.2)
     assert "replaced its process" in unusable_reason(run(text))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="states of processes are read from /proc")
-def test_an_interrupt_while_others_are_frozen_leaves_nothing(tmp_path):
+def test_an_interrupt_with_suspended_processes_leaves_nothing(tmp_path):
     script = tmp_path / "train.py"
     script.write_text(
         "import os, time\nfrom torch.optim.optimizer import SGD\n"

@@ -1,4 +1,4 @@
-"""What the recorder makes of ticks, in this process: it is told them, and what it sends is caught."""
+"""The recorder in this process, with made-up ticks and captured messages."""
 
 import os
 from dataclasses import asdict
@@ -37,7 +37,7 @@ def finish(recorder):
     return next(message for message in recorder._channel.sent if message["event"] == "end")
 
 
-def test_a_look_of_ours_that_fails_is_no_error_of_the_script(recorder):
+def test_a_failing_diagnostic_is_no_error_of_the_script(recorder):
     recorder = recorder()
     recorder.at_end.append(lambda leader: 1 / 0)
     recorder.tick("a", "fit")
@@ -48,7 +48,7 @@ def test_a_look_of_ours_that_fails_is_no_error_of_the_script(recorder):
     }  # fmt: skip
 
 
-def test_what_late_diagnostics_iterate_over_is_no_training(recorder):
+def test_late_diagnostics_do_not_count_as_training(recorder):
     recorder = recorder()
     recorder.late_diagnostics.append(lambda leader: recorder.tick("b", "dataset loop") or {"seen": 1})
     recorder.tick("a", "fit")
@@ -57,7 +57,7 @@ def test_what_late_diagnostics_iterate_over_is_no_training(recorder):
     assert [message["event"] for message in recorder._channel.sent] == ["training", "end", "more"]
 
 
-def test_what_ticks_inside_something_is_left_when_it_raises(recorder):
+def test_inside_ends_when_its_body_raises(recorder):
     recorder = recorder()
     with pytest.raises(ZeroDivisionError), recorder.inside:
         with recorder.inside:
@@ -75,7 +75,7 @@ def test_trainings_come_before_bare_loops(recorder):
     assert finish(recorder)["kind"] == "optimizer loop"
 
 
-def test_predictions_come_before_the_data_that_they_are_made_of(recorder):
+def test_predictions_take_precedence_over_the_loop_over_their_data(recorder):
     recorder = recorder()
     for _ in range(9):
         recorder.tick("data", "dataset loop")
@@ -83,7 +83,7 @@ def test_predictions_come_before_the_data_that_they_are_made_of(recorder):
     assert finish(recorder)["kind"] == PREDICTION
 
 
-def test_predictions_are_told_apart_by_their_order(recorder):
+def test_predictions_are_numbered_by_their_order(recorder):
     recorder = recorder(kind=PREDICTION, training=1)
     assert recorder.is_on_the_way() and not recorder.is_next()
     recorder.tick("f", "fit")
@@ -102,7 +102,7 @@ def test_a_prediction_does_not_begin_an_epoch_for_the_training(recorder):
     assert finish(recorder)["epoch_starts"] == [0]
 
 
-def test_only_what_fed_the_training_is_a_pass_and_the_last_one_starts_again(recorder):
+def test_only_iterators_that_fed_the_training_count_as_passes(recorder):
     recorder = recorder(passes=2)
     inspection = recorder.so_far()
     recorder.tick("data", "dataset loop")
@@ -127,13 +127,13 @@ def test_losses_are_read_between_blocks_and_not_in_their_steps(recorder):
         else:
             with pytest.raises(SystemExit):
                 recorder.tick("a", "fit", loss=str(step))
-    # Two steps of warm-up, and two blocks of three.
+    # Two warm-up steps, and two blocks of three steps.
     assert order == [0, 1, "wait", 2, 3, 4, "wait", *["read"] * 5, 5, 6, 7, "wait", *["read"] * 3]
     end = next(message for message in recorder._channel.sent if message["event"] == "end")
     assert (end["losses"], end["loss_steps"]) == ([0, 1, 2, 3, 4, 5, 6, 7], [1, 2, 3, 4, 5, 6, 7, 8])
 
 
-def test_what_is_no_number_is_no_loss(recorder):
+def test_only_numbers_are_losses(recorder):
     recorder = recorder()
     recorder.number = lambda scalar: None if scalar == "symbolic" else scalar
     for loss in (1.0, "symbolic", 2.0):
@@ -142,7 +142,7 @@ def test_what_is_no_number_is_no_loss(recorder):
     assert (end["losses"], end["loss_steps"]) == ([1.0, 2.0], [1, 3])
 
 
-def test_an_example_of_an_installed_package_is_a_script_too(monkeypatch):
+def test_an_example_inside_an_installed_package_is_a_script(monkeypatch):
     monkeypatch.setattr(recorders, "_OWN", set())
     path = os.path.join(os.sep, "site-packages", "kerascheck", "rules", "slow.py")
     code = compile("x = 1", path, "exec")

@@ -1,4 +1,4 @@
-"""``verify --on``: another machine, played by another folder of this one."""
+"""``verify --on``, with another folder of this machine as the remote machine."""
 
 import json
 import os
@@ -63,20 +63,20 @@ def test_targets(text, target):
     ["gpu1", "ssh://", "ssh://-oProxyCommand=x", "ssh://a@-x", "ssh://me:secret@gpu1", "ssh://gpu1:port", "ssh://gpu1,gpus=1", "slurm:",
      "slurm:a b", "slurm:gpu,gpu=1", "slurm:gpu,gpus=x", "ray,minutes=5", "ray://head/folder", "http://head", ""],
 )  # fmt: skip
-def test_what_is_no_target_is_refused_in_one_line(text, tmp_path, monkeypatch):
+def test_an_invalid_target_is_refused_in_one_line(text, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(BadTarget) as problem:
         parse(text)
     assert text in str(problem.value) and "\n" not in str(problem.value)
 
 
-def test_evidence_names_the_machine_and_nobody_who_uses_it():
+def test_evidence_names_the_machine_but_no_user():
     assert [parse(text).label for text in ("ssh://me@gpu1:22/data", "slurm:gpu,gpus=1", "slurm", "ray", "ray://head:80")] == [
         "ssh://gpu1", "slurm:gpu", "slurm", "ray", "ray://head",
     ]  # fmt: skip
 
 
-# What is uploaded -------------------------------------------------------------------------------------------------
+# Uploaded files ---------------------------------------------------------------------------------------------------
 
 
 def git(folder, *arguments):
@@ -86,7 +86,7 @@ def git(folder, *arguments):
 
 @pytest.fixture
 def project(tmp_path, monkeypatch):
-    """A repository with a script in a folder; the working directory."""
+    """A repository with a script in a folder, as the working directory."""
     folder = tmp_path / "project"
     (folder / "src").mkdir(parents=True)
     git(tmp_path, "init", "-q", str(folder))
@@ -103,7 +103,7 @@ def packed(folder, script="src/train.py", **options):
     return pack.of_project(path, [path], **options)
 
 
-def test_what_git_tracks_travels(project):
+def test_files_tracked_by_git_are_uploaded(project):
     for name in ("data.npz", "tracked.pem", "notes.txt", "new.txt", ".env", "src/old.py", "src/.kerascheck/a.json"):
         (project / name).parent.mkdir(exist_ok=True)
         (project / name).write_text(name)
@@ -117,14 +117,14 @@ def test_what_git_tracks_travels(project):
     (project / "folder").symlink_to("src")
     git(project, "add", "out", "inside", "folder")
     upload = packed(project)
-    # The script itself always travels.
+    # The script itself is always uploaded.
     assert set(upload.files) == {".gitignore", "tracked.pem", "notes.txt", "src/train.py", "inside", "folder"}
     assert upload.left_out == {".env": "named like a secret, .env*", "out": "a link out of the project"}
     assert (upload.suspicious, upload.untracked) == ({"tracked.pem": "named like a secret, *.pem"}, 1)
     assert upload.root == str(project)
 
 
-def test_what_is_packed_can_be_unpacked_elsewhere(project, tmp_path):
+def test_an_archive_can_be_unpacked_elsewhere(project, tmp_path):
     (project / "data").mkdir()
     (project / "data" / "notes.txt").write_text("notes")
     (project / "inside").symlink_to(project / "data" / "notes.txt")
@@ -138,14 +138,14 @@ def test_what_is_packed_can_be_unpacked_elsewhere(project, tmp_path):
     assert not list((tmp_path / "there" / "code").rglob("slow.py"))
 
 
-def test_names_that_steer_a_terminal_are_shown_harmlessly(project):
+def test_control_characters_in_names_are_escaped(project):
     (project / "a\x1b[31m\udcff").write_text("")
     git(project, "add", ".")
     shown = "".join(run.shown(Target("ssh", "gpu1"), packed(project)))
     assert "\x1b" not in shown and "\udcff" not in shown and "a\\x1b[31m" in shown
 
 
-def test_submodules_travel(project, tmp_path):
+def test_submodules_are_uploaded(project, tmp_path):
     other = tmp_path / "other"
     git(tmp_path, "init", "-q", str(other))
     (other / "lib.py").write_text("")
@@ -155,8 +155,8 @@ def test_submodules_travel(project, tmp_path):
     assert "vendor/lib.py" in packed(project).files
 
 
-def test_without_git_the_script_and_what_is_named_travels(tmp_path, monkeypatch):
-    monkeypatch.setenv("PATH", str(tmp_path))  # no git
+def test_without_git_the_script_and_included_files_are_uploaded(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))  # hides git
     for name in ("train.py", "pkg/a.py", ".cache/b", "env/pyvenv.cfg", "env/c.py", "pkg/__pycache__/d.pyc", "key.pem"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("")
@@ -182,7 +182,7 @@ def test_without_git_the_script_and_what_is_named_travels(tmp_path, monkeypatch)
         (["nothing", "../project", "../outside"], set()),
     ],
 )
-def test_untracked_files_travel_where_a_pattern_names_them(project, include, files):
+def test_untracked_files_are_uploaded_if_a_pattern_matches(project, include, files):
     for name in ("data.csv", "sub/data.csv", "sub/x.npz", "ignored.npz", ".hidden.cfg", ".hidden/a.cfg", "../outside"):
         (project / name).parent.mkdir(exist_ok=True)
         (project / name).write_text("")
@@ -190,7 +190,7 @@ def test_untracked_files_travel_where_a_pattern_names_them(project, include, fil
     assert set(packed(project, include=include).files) == {"src/train.py"} | files
 
 
-def test_a_pattern_that_matches_nothing_is_named_before_the_question(project, ssh):
+def test_a_pattern_without_a_match_is_named_before_the_prompt(project, ssh):
     for name in ("data.csv", ".hidden.cfg", "key.pem", "sub/x.npz"):
         (project / name).parent.mkdir(exist_ok=True)
         (project / name).write_text("")
@@ -200,7 +200,7 @@ def test_a_pattern_that_matches_nothing_is_named_before_the_question(project, ss
     assert "  nothing matches --include *.zip (" in result.stderr and result.stderr.count("nothing matches") == 1
 
 
-def test_a_file_behind_a_link_stays(project, tmp_path):
+def test_a_file_behind_a_link_is_not_uploaded(project, tmp_path):
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere" / "x.npz").write_text("")
     (project / "data").symlink_to(tmp_path / "elsewhere")
@@ -226,7 +226,7 @@ CONTENTS = {
 
 @pytest.fixture
 def planted(project):
-    """Names of secrets that lie in the project."""
+    """Create secrets in the project and return their names."""
     for name in SECRETS:
         (project / name).parent.mkdir(parents=True, exist_ok=True)
         (project / name).write_text("hunter2")
@@ -238,7 +238,7 @@ def planted(project):
 
 @pytest.mark.parametrize("include", [[], ["*", ".*", "**/.*"], [".ssh", ".config/", "secrets", "*.pem"]])
 @pytest.mark.parametrize("with_git", [True, False], ids=["git", "no git"])
-def test_no_secret_leaves(project, planted, tmp_path, include, with_git):
+def test_no_secret_is_uploaded(project, planted, tmp_path, include, with_git):
     if not with_git:
         shutil.rmtree(project / ".git")
         (project / "train.py").write_text("")
@@ -256,18 +256,18 @@ def test_no_secret_leaves(project, planted, tmp_path, include, with_git):
     ]
 
 
-def test_each_secret_is_named_before_the_question(project, planted, ssh):
+def test_each_secret_is_named_before_the_prompt(project, planted, ssh):
     result = invoke("src/train.py", "--on", "ssh://nowhere", "--yes", "--include", "*", "--include", ".*")
     for name in planted:
         assert f"stays here: {name} (" in result.stderr
-    # By name alone where no pattern asks for the file.
+    # If no pattern names the file, its name alone decides.
     result = invoke("src/train.py", "--on", "ssh://nowhere", "--yes")
     for name in SECRETS:
         assert f"stays here: {name} (named like a secret" in result.stderr
     assert f"files that git does not track, {len(CONTENTS)} of them" in result.stderr
 
 
-def test_a_secret_travels_where_exactly_it_is_named(project, planted, ssh):
+def test_a_secret_is_uploaded_only_if_named_exactly(project, planted, ssh):
     assert set(packed(project, include=["id_rsa", "./a/b.cfg", "/tls/site.key"]).suspicious) == {
         "id_rsa", "a/b.cfg", "tls/site.key",
     }  # fmt: skip
@@ -275,7 +275,7 @@ def test_a_secret_travels_where_exactly_it_is_named(project, planted, ssh):
     assert "UPLOADS, though it looks like a secret: .env (named like a secret, .env*)" in result.stderr
 
 
-def test_tracked_secrets_travel_and_are_named_with_yes_too(project, planted, ssh):
+def test_tracked_secrets_are_uploaded_and_named_even_with_yes(project, planted, ssh):
     git(project, "add", "--force", ".")
     upload = packed(project)
     assert set(upload.suspicious) == set(planted) and set(planted) <= set(upload.files)
@@ -284,7 +284,7 @@ def test_tracked_secrets_travel_and_are_named_with_yes_too(project, planted, ssh
         assert f"UPLOADS, though it looks like a secret: {name} (" in result.stderr
 
 
-def test_an_imported_module_that_looks_like_a_secret_needs_a_word(project, ssh):
+def test_an_imported_module_that_looks_like_a_secret_needs_approval(project, ssh):
     (project / "src" / "train.py").write_text("import secrets\nimport model\nprint(secrets.PASSWORD)\n")
     (project / "src" / "secrets.py").write_text("PASSWORD = 'hunter2'\n")
     (project / "src" / "model.py").write_text("")
@@ -298,7 +298,7 @@ def test_an_imported_module_that_looks_like_a_secret_needs_a_word(project, ssh):
     assert "imports src/secrets.py" in result.stderr.splitlines()[-1]
 
 
-def test_the_order_has_no_text_of_a_file_that_stays(project, tmp_path):
+def test_the_job_contains_no_text_of_excluded_files(project, tmp_path):
     (tmp_path / "other.py").write_text("PASSWORD = 'hunter2'\n")
     script = str(project / "src" / "train.py")
     texts = {script: "import other", str(tmp_path / "other.py"): "PASSWORD = 'hunter2'"}
@@ -311,14 +311,14 @@ def test_the_order_has_no_text_of_a_file_that_stays(project, tmp_path):
     "options, words",
     [(["--include", "*"], "--include is for --on"), (["--on", "ssh://gpu1", "--include", "!"], "matches nothing")],
 )
-def test_an_include_that_means_nothing_is_an_error(project, options, words):
+def test_a_useless_include_is_an_error(project, options, words):
     import click
 
     with pytest.raises(click.UsageError, match=words):
         invoke("src/train.py", *options)
 
 
-def test_more_than_the_limit_is_refused_and_what_is_large_is_named(project, monkeypatch):
+def test_a_large_upload_is_refused_and_its_largest_parts_are_named(project, monkeypatch):
     monkeypatch.setattr(pack, "LARGEST_BYTES", 1000)
     (project / "large.bin").write_bytes(bytes(2000))
     git(project, "add", ".")
@@ -326,7 +326,7 @@ def test_more_than_the_limit_is_refused_and_what_is_large_is_named(project, monk
         packed(project)
 
 
-# What the two sides tell each other -------------------------------------------------------------------------------
+# Messages between the two sides -----------------------------------------------------------------------------------
 
 
 def comparison():
@@ -349,7 +349,7 @@ def comparison():
     return Comparison("/a.py", scout, [scout], [analysis], [verdict], notes=["validation was skipped"], seconds=3.0)
 
 
-def test_a_comparison_survives_the_journey():
+def test_a_comparison_survives_serialisation():
     there = comparison()
     assert restored(Comparison, json.loads(json.dumps(plain(there)))) == there
 
@@ -362,18 +362,18 @@ def test_a_comparison_survives_the_journey():
         Script("/a", {"/a": ""}, ("--x",)),
     ],
 )
-def test_orders_survive_the_journey(value):
+def test_jobs_survive_serialisation(value):
     back = restored(type(value), json.loads(json.dumps(plain(value))))
     assert plain(back) == plain(value) and type(back) is type(value)
 
 
-def test_the_other_side_needs_the_standard_library_alone():
+def test_the_remote_side_needs_only_the_standard_library():
     code = "import kerascheck.runtime.verify.scaling, kerascheck.runtime.verify.remote.far, kerascheck.runtime.plain, kerascheck.runtime.doctor.nvidia"
     code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); {code}"
     subprocess.run([sys.executable, "-I", "-S", "-c", code], check=True)
 
 
-def test_a_result_of_which_a_line_was_lost_is_refused():
+def test_a_result_with_a_lost_line_is_refused():
     conversation = talk.Conversation(lambda text, left: None)
     conversation.hear('@kerascheck {"event": "part", "data": "abc"}')
     with pytest.raises(talk.Refused, match="incomplete: 3 of 9"):
@@ -383,21 +383,21 @@ def test_a_result_of_which_a_line_was_lost_is_refused():
 @pytest.mark.parametrize(
     "line", ["{", "[]", "{}", '{"event": "part"}', '{"event": "result", "project": "/x", "length": 0}']
 )
-def test_what_cannot_be_understood_is_said_in_one_line(line):
+def test_an_invalid_message_is_reported_in_one_line(line):
     with pytest.raises(talk.Refused, match="^what it says cannot be understood") as problem:
         talk.Conversation(lambda text, left: None).hear("@kerascheck " + line)
     assert "\n" not in str(problem.value)
 
 
 @pytest.mark.parametrize(
-    "told", [{}, {"comparison": []}, {"comparison": {"script": "a.py"}}, {"comparison": {"verdict": 1}}]
+    "received", [{}, {"comparison": []}, {"comparison": {"script": "a.py"}}, {"comparison": {"verdict": 1}}]
 )
-def test_a_result_that_is_none_is_said_in_one_line(told):
+def test_an_invalid_result_is_reported_in_one_line(received):
     with pytest.raises(talk.Refused, match="^its result cannot be understood"):
-        run._understood(Answer, json.dumps(told))
+        run._understood(Answer, json.dumps(received))
 
 
-def test_frameworks_that_a_script_needs():
+def test_frameworks_needed_by_a_script():
     assert talk.needs(
         ["import tensorflow.keras as k, os", "from jax import numpy", "from . import torch", "def f(:"]
     ) == {"tensorflow", "jax"}
@@ -408,13 +408,13 @@ def test_frameworks_that_a_script_needs():
 
 @pytest.fixture
 def ssh(tmp_path, monkeypatch):
-    """The log of an ``ssh`` whose every host is a folder of this machine."""
+    """Install an ``ssh`` whose hosts are folders of this machine; returns its log."""
     return with_ssh(tmp_path, monkeypatch)
 
 
 @pytest.fixture
 def traces(tmp_path, monkeypatch):
-    """Traces of a Slurm cluster that is this machine."""
+    """Install a Slurm cluster on this machine; returns its traces."""
     return with_slurm(tmp_path, monkeypatch)
 
 
@@ -422,7 +422,7 @@ def left_behind(tmp_path):
     return [name for name in os.listdir(tmp_path / "scratch") if name.startswith(("kerascheck-", "kc-"))]
 
 
-def test_the_script_runs_there_and_is_reported_as_here(project, ssh, tmp_path):
+def test_a_remote_run_has_the_same_report_as_a_local_one(project, ssh, tmp_path):
     (project / "src" / "train.py").write_text(
         "import os, sys\nprint(os.getcwd(), os.listdir(), sys.argv[1:])\nsys.exit(3)\n"
     )
@@ -447,7 +447,7 @@ def test_nothing_is_uploaded_without_a_yes(project, ssh):
     assert not ssh.exists()
 
 
-def test_what_the_script_reads_from_beside_the_upload_is_linked(project, ssh, tmp_path):
+def test_ignored_files_read_by_the_script_are_linked(project, ssh, tmp_path):
     (project / "src" / "train.py").write_text(
         "import sys\nsys.exit(open('data/x/numbers').read() + open('src/own').read())\n"
     )
@@ -477,7 +477,7 @@ def test_what_the_script_reads_from_beside_the_upload_is_linked(project, ssh, tm
         ),
     ],
 )
-def test_no_connection_and_no_interpreter_are_said_in_one_line(project, ssh, where, python, words):
+def test_a_missing_connection_or_interpreter_is_reported_in_one_line(project, ssh, where, python, words):
     result = invoke("src/train.py", "--on", where, "--python", python, "--yes")
     assert result.return_value == 2
     assert words in result.stderr.splitlines()[-1]
@@ -485,7 +485,7 @@ def test_no_connection_and_no_interpreter_are_said_in_one_line(project, ssh, whe
 
 
 @pytest.mark.parametrize("seconds", ["0", "1"])
-def test_a_connection_that_breaks_is_called_so(project, ssh, seconds):
+def test_a_broken_connection_is_reported(project, ssh, seconds):
     host = f"dropped{seconds}"
     result = invoke("src/train.py", "--on", f"ssh://{host}", "--python", sys.executable, "--yes")
     assert result.return_value == 2
@@ -493,8 +493,8 @@ def test_a_connection_that_breaks_is_called_so(project, ssh, seconds):
     assert last == f"ssh://{host}: the connection to {host} broke: Connection to {host} closed by remote host."
 
 
-def test_a_run_there_that_is_killed_is_not_an_interpreter_that_does_not_start(project, ssh, tmp_path):
-    # The run itself is killed, as the kernel does where memory is short.
+def test_a_killed_remote_run_is_not_reported_as_a_missing_interpreter(project, ssh, tmp_path):
+    # Kill the run itself, as the kernel does when memory is short.
     (project / "src" / "train.py").write_text(
         "import os, signal\nparent = os.getppid()\nos.kill(parent, signal.SIGKILL)\n"
     )
@@ -525,7 +525,7 @@ time.sleep(600)
         ("host", "SIGTERM", "the run was ended by SIGTERM on gpu1"),
     ],
 )
-def test_whatever_is_killed_there_nothing_stays(project, ssh, tmp_path, victim, number, words):
+def test_nothing_remains_whatever_is_killed_remotely(project, ssh, tmp_path, victim, number, words):
     text = PARENT.format(file=str(tmp_path / "pid"), victim=victim, signal=number)
     (project / "src" / "train.py").write_text(text)
     result = invoke("src/train.py", "--on", "ssh://gpu1", "--python", sys.executable, "--yes")
@@ -537,7 +537,7 @@ def test_whatever_is_killed_there_nothing_stays(project, ssh, tmp_path, victim, 
     assert left_behind(tmp_path) == []
 
 
-def test_a_folder_there_that_cannot_be_read_is_named(project, ssh):
+def test_an_unreadable_remote_folder_is_named(project, ssh):
     result = invoke("src/train.py", "--on", "ssh://gpu1/no/such", "--python", sys.executable, "--yes")
     assert result.stderr.splitlines()[-1] == (
         "ssh://gpu1: /no/such there cannot be linked into the project: No such file or directory"
@@ -548,7 +548,7 @@ def test_an_environment_without_the_frameworks_is_named(project, ssh, tmp_path):
     (project / "src" / "train.py").write_text("import tensorflow\n")
     bare = program(tmp_path, "bare", f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -E -S "$@"\n')
     starter = tmp_path / "python"
-    # What starts the run there is the interpreter itself, without its packages.
+    # The interpreter itself starts the remote run, without its packages.
     starter.write_text(f"import sys; sys.executable = {str(bare)!r}\n")
     python = program(
         tmp_path, "python3", f'#!/bin/sh\nshift; exec {shlex.quote(sys.executable)} -c "$(cat {starter}); $1"\n'
@@ -563,7 +563,7 @@ def test_an_environment_without_the_frameworks_is_named(project, ssh, tmp_path):
 
 
 @pytest.mark.parametrize("where", ["ssh://gpu1", pytest.param("slurm", marks=needs_submitit)])
-def test_an_interpreter_that_is_too_old_is_named(project, ssh, traces, tmp_path, where):
+def test_an_old_interpreter_is_named(project, ssh, traces, tmp_path, where):
     site = tmp_path / "old"
     site.mkdir()
     (site / "sitecustomize.py").write_text("import sys\nsys.version_info = (3, 8, 18)\n")
@@ -574,7 +574,7 @@ def test_an_interpreter_that_is_too_old_is_named(project, ssh, traces, tmp_path,
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda n: n.name)
-def test_a_signal_ends_the_run_there_and_removes_the_upload(project, ssh, tmp_path, number):
+def test_a_signal_ends_the_remote_run_and_removes_the_upload(project, ssh, tmp_path, number):
     script = project / "src" / "train.py"
     script.write_text(
         f"import os, time\nopen({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\ntime.sleep(600)\n"
@@ -594,14 +594,14 @@ def test_a_signal_ends_the_run_there_and_removes_the_upload(project, ssh, tmp_pa
 
 
 def wait_for(path, seconds=60):
-    """The process that wrote its number to ``path``."""
+    """Wait for a process id in the file ``path``, and return it."""
     deadline = time.monotonic() + seconds
     while not (path.exists() and path.read_text()) and time.monotonic() < deadline:
         time.sleep(0.05)
     return int(path.read_text())
 
 
-def test_a_lost_connection_ends_the_run_there(project, ssh, tmp_path):
+def test_a_lost_connection_ends_the_remote_run(project, ssh, tmp_path):
     (project / "src" / "train.py").write_text(
         f"import os, time\nopen({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\ntime.sleep(600)\n"
     )
@@ -620,7 +620,7 @@ def test_a_lost_connection_ends_the_run_there(project, ssh, tmp_path):
     assert left_behind(tmp_path) == []
 
 
-# A recorded run: the other side is played by a program that has it all ready -----------------------------------------
+# A recorded run: a program with prepared results is the remote side -----------------------------------------------
 
 
 PROJECT = """\
@@ -654,7 +654,7 @@ far._tell({{"comparison": comparison, "machine": machine, "gpu": None}}, "/far/p
 
 @pytest.fixture
 def recorded(project, ssh, tmp_path):
-    """A project with one finding, and an interpreter that "measures" it at once."""
+    """A project with one finding, and an interpreter that "measures" it immediately."""
     (project / "train.py").write_text(PROJECT)
     text = RECORDED.format(python=sys.executable, root=str(ROOT), comparison=json.dumps(plain(comparison())))
     return str(program(tmp_path, "recorded", text))
@@ -676,7 +676,7 @@ def test_the_report_is_the_same_and_names_the_machine(project, recorded):
     assert dictionary["machine"]["on"] == "ssh://gpu1"
 
 
-def test_evidence_is_kept_by_machine_and_is_not_that_of_this_one(project, recorded):
+def test_evidence_is_stored_under_the_remote_machine(project, recorded):
     from command import kerascheck
 
     for host in ("gpu1", "gpu2", "gpu1"):
@@ -689,7 +689,7 @@ def test_evidence_is_kept_by_machine_and_is_not_that_of_this_one(project, record
 
 
 @pytest.mark.slow
-def test_a_real_training_there_end_to_end(project, ssh, tmp_path):
+def test_a_real_remote_training_end_to_end(project, ssh, tmp_path):
     with_torch(project / "src")
     (project / "src" / "train.py").write_text(
         "import time, torch\nfrom torch.optim.optimizer import SGD\noptimizer = SGD()\nwhile True:\n    time.sleep(0.002)\n    optimizer.step()\n"
@@ -718,7 +718,7 @@ def sshd():
 
 @pytest.fixture
 def real_ssh(tmp_path, monkeypatch):
-    """The port of an sshd of this user on localhost, and a path on which ``ssh`` knows its key."""
+    """The port of this user's sshd on localhost; ``ssh`` on the path knows its key."""
     import socket
 
     with socket.socket() as probe:
@@ -777,7 +777,7 @@ def test_an_interrupt_over_a_real_connection(project, real_ssh, tmp_path):
         start_new_session=True,
     )
     pid = wait_for(tmp_path / "pid")
-    os.killpg(here.pid, signal.SIGINT)  # as a terminal does: ssh gets it too
+    os.killpg(here.pid, signal.SIGINT)  # as a terminal does, so ssh receives it too
     here.communicate(timeout=60)
     assert gone(pid)
     assert left_behind(tmp_path) == []
@@ -825,7 +825,7 @@ def test_a_job_that_dies(project, traces):
 
 
 class FakeJob:
-    """A job of submitit, as its documentation describes it."""
+    """A job of submitit, modelled on its documentation."""
 
     job_id = "4711"
 
@@ -844,7 +844,7 @@ class FakeJob:
 
 @pytest.fixture
 def followed(traces, tmp_path, monkeypatch):
-    """Follows a job whose state is a line of squeue; what was said of it, and what was waited for."""
+    """Follow a job whose state is a line of squeue; returns the error and the reported waiting."""
     monkeypatch.setattr(slurm, "_POLL_SECONDS", 0.01)
     monkeypatch.setattr(slurm, "_LOOK_SECONDS", 0.0)
 
@@ -889,12 +889,12 @@ TIME_LIMIT = "the job reached its time limit of 1 min: ask for more, as in slurm
         ),
     ],
 )
-def test_how_a_job_ended_is_said_in_words(followed, state, log, accounting, words):
+def test_the_end_of_a_job_is_described(followed, state, log, accounting, words):
     said, _, job = followed(state, log, accounting)
     assert (said, job.cancelled) == (words, False)
 
 
-def test_a_job_whose_interpreter_does_not_start_says_so(followed):
+def test_a_job_whose_interpreter_does_not_start_is_reported(followed):
     log = "Traceback (most recent call last):\n  raise x\nFileNotFoundError: [Errno 2] No such file\n\n"
     log += "The above exception was the direct cause of the following exception:\n\n  raise FailedJobError(x)\n"
     log += "submitit.core.utils.FailedJobError\nsrun: error: n1: task 0: Exited with exit code 1\n"
@@ -902,14 +902,14 @@ def test_a_job_whose_interpreter_does_not_start_says_so(followed):
     assert said.startswith("python could not be started on the node (name another one with --python): FileNotFound")
 
 
-def test_a_job_whose_run_is_killed_says_so(followed):
+def test_a_job_whose_run_is_killed_is_reported(followed):
     ended = '@kerascheck {"event": "started"}\n@kerascheck {"event": "ended", "how": "the run was killed"}\n'
     said, _, _ = followed("FAILED|NonZeroExitCode", "srun: error: n1: task 0: Exited\n", messages=ended)
     assert said == "the run was killed"
 
 
 def far_run(project, tmp_path, folder, **order):
-    """The other side's process with the order that ``order`` changes, and the process of its script, which sleeps."""
+    """Start the remote side with a modified job; returns its process and that of its script, which sleeps."""
     script = str(project / "src" / "train.py")
     text = f"import os, time\nopen({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\ntime.sleep(600)\n"
     Path(script).write_text(text)
@@ -929,7 +929,7 @@ def test_a_job_ends_and_removes_the_upload_once_nobody_renews_its_lease(project,
     assert not (project / ".kerascheck").exists()
 
 
-def test_a_job_that_slurm_has_forgotten_has_ended(followed, traces, monkeypatch):
+def test_a_job_forgotten_by_slurm_has_ended(followed, traces, monkeypatch):
     def invalidate(self):
         if self.state == "RUNNING":
             (traces / "state").write_text("")
@@ -942,17 +942,17 @@ def test_a_job_that_slurm_has_forgotten_has_ended(followed, traces, monkeypatch)
 def test_a_job_that_waits_shows_the_reason_once(followed, capsys):
     said, shown, _ = followed("PENDING|Resources", then="CANCELLED|None")
     assert (said, shown[:1]) == ("the job was cancelled", ["job 4711 waits: Slurm says Resources"])
-    # A log has no line of progress.
+    # A log has no progress line.
     assert capsys.readouterr().err == "job 4711 waits: Slurm says Resources\n"
 
 
-def test_a_job_that_cannot_start_is_cancelled_and_says_so(followed):
+def test_a_job_that_cannot_start_is_cancelled_and_reported(followed):
     said, _, job = followed("PENDING|PartitionTimeLimit")
     assert (said, job.cancelled) == ("the job cannot start: Slurm says PartitionTimeLimit", True)
 
 
 def test_no_signal_is_sent_before_the_limit():
-    # Slurm would send it at once where the limit is a minute.
+    # With a limit of one minute, Slurm would send it immediately.
     assert slurm.parameters(Target("slurm", minutes=1), 1, "slurm")["slurm_signal_delay_s"] == 0
 
 
@@ -964,7 +964,7 @@ def test_an_interrupt_cancels_the_job_and_removes_the_upload(project, traces, tm
 
 
 def interrupted(project, tmp_path, where):
-    """Interrupt a run while the script runs, and wait for the end of that."""
+    """Interrupt a run while its script runs, and wait for the script to end."""
     text = f"import os, time\nopen({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\ntime.sleep(600)\n"
     (project / "src" / "train.py").write_text(text)
     code = "import signal, sys\nsignal.signal(signal.SIGINT, signal.default_int_handler)\nfrom kerascheck.cli.verify import verify\n"
@@ -981,7 +981,7 @@ def interrupted(project, tmp_path, where):
 
 @needs_submitit
 def test_the_executor_on_this_machine(project):
-    """submitit's own local executor, in the place of Slurm."""
+    """Use submitit's own local executor instead of Slurm."""
     script = str(project / "src" / "train.py")
     upload = pack.of_project(script, [script])
     order = talk.job(upload, Script(script, {script: Path(script).read_text()}), [], Budget())
@@ -996,15 +996,15 @@ def test_the_executor_on_this_machine(project):
 
 @pytest.fixture(scope="module")
 def ray_cluster():
-    """A Ray cluster on this machine: the address of its dashboard, and its folder."""
+    """Start a Ray cluster on this machine; returns the address of its dashboard and its folder."""
     import tempfile
 
     import ray
 
-    # Short: Ray's sockets lie there.
+    # Short, because Ray creates sockets in it.
     folder = tempfile.mkdtemp(prefix="r")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RAY_AUTH_MODE", "disabled")  # no token in the home folder
+        patch.setenv("RAY_AUTH_MODE", "disabled")  # avoids a token in the home folder
         started = ray.init(num_cpus=2, include_dashboard=True, dashboard_port=0, _temp_dir=folder, log_to_driver=False)
         yield started.dashboard_url, Path(folder)
         ray.shutdown()
@@ -1012,7 +1012,7 @@ def ray_cluster():
 
 
 def kept_by_ray(ray_cluster):
-    """What the cluster still has of jobs and uploads."""
+    """Jobs and uploads that the cluster still stores."""
     from ray.job_submission import JobSubmissionClient
 
     address, folder = ray_cluster
@@ -1047,14 +1047,14 @@ def test_a_job_of_ray_that_dies(project, ray_cluster):
 
 
 @needs_ray
-def test_no_cluster_is_said_in_one_line(project):
+def test_a_missing_cluster_is_reported_in_one_line(project):
     result = invoke("src/train.py", "--on", "ray://127.0.0.1:9", "--yes")
     assert result.return_value == 2
     assert "no Ray cluster answers at http://127.0.0.1:9" in result.stderr.splitlines()[-1]
 
 
 class FakeCluster:
-    """A client of Ray's Jobs interface, as its documentation describes it."""
+    """A client of Ray's Jobs API, modelled on its documentation."""
 
     def __init__(self, states, message=None, nodes=({"CPU": 8.0},), log=""):
         self.log = log
@@ -1120,7 +1120,7 @@ def refused_by_ray(cluster, monkeypatch, project, target="ray://head,gpus=4"):
     return str(refused.value)
 
 
-def test_a_job_of_ray_that_no_node_can_run_says_so(project, monkeypatch):
+def test_a_ray_job_that_no_node_can_run_is_reported(project, monkeypatch):
     cluster = FakeCluster(["PENDING"], nodes=[{"CPU": 8.0}, {"CPU": 8.0, "GPU": 2.0}])
     assert refused_by_ray(cluster, monkeypatch, project) == ("the job cannot start: no node of the cluster has 4 GPUs")
     assert cluster.calls == ["submit", "stop", "delete"]
@@ -1135,7 +1135,7 @@ def test_a_waiting_job_that_ray_does_not_stop_is_named(project, monkeypatch, cap
     assert last.startswith("Ray stops no job that waits: kerascheck_") and "15 minutes after" in last
 
 
-def test_a_job_of_ray_that_a_node_can_run_is_waited_for(project, monkeypatch):
+def test_a_ray_job_that_a_node_can_run_is_awaited(project, monkeypatch):
     message = "Job supervisor actor failed to start within 900.0 seconds."
     cluster = FakeCluster(["PENDING", "PENDING", "FAILED"], message, nodes=[{"CPU": 8.0, "GPU": 4.0}])
     assert refused_by_ray(cluster, monkeypatch, project) == f"the job ended without a result (FAILED): {message}"
@@ -1148,7 +1148,7 @@ def test_a_job_of_ray_that_a_node_can_run_is_waited_for(project, monkeypatch):
         ([RuntimeError("Request failed\nwith status code 500")], "Ray does not take the job: with status code 500"),
     ],
 )
-def test_what_breaks_a_job_of_ray_is_said_in_one_line(project, monkeypatch, states, words):
+def test_ray_errors_are_reported_in_one_line(project, monkeypatch, states, words):
     assert refused_by_ray(FakeCluster(states), monkeypatch, project) == words
 
 
@@ -1156,7 +1156,7 @@ STARTED = '@kerascheck {"event": "started"}\n'
 RAYS_LINE = "Running entrypoint for job raysubmit_1: python -B code/start.py .\n"
 
 
-def test_an_interpreter_that_ends_without_a_word_is_named(project, monkeypatch):
+def test_an_interpreter_that_ends_silently_is_named(project, monkeypatch):
     message = f"Job entrypoint command failed with exit code 1, last available logs:\n{RAYS_LINE}"
     assert refused_by_ray(FakeCluster(["FAILED"], message), monkeypatch, project) == (
         "python could not be started on the node (name another one with --python)"
@@ -1174,7 +1174,7 @@ def test_an_interpreter_that_ends_without_a_word_is_named(project, monkeypatch):
         ("FAILED", RAYS_LINE + STARTED, "the job ended without a result (FAILED): exit code 1"),
     ],
 )  # fmt: skip
-def test_how_a_job_of_ray_ended_is_said_in_words(project, monkeypatch, state, log, words):
+def test_the_end_of_a_ray_job_is_described(project, monkeypatch, state, log, words):
     assert refused_by_ray(FakeCluster([state], "exit code 1", log=log), monkeypatch, project) == words
 
 
@@ -1191,7 +1191,7 @@ def test_an_interrupt_before_ray_answers_leaves_no_job(project, monkeypatch):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL], ids=lambda n: n.name)
-def test_the_shell_of_a_job_of_ray_removes_what_was_unpacked(project, tmp_path, number):
+def test_the_shell_of_a_ray_job_removes_the_upload(project, tmp_path, number):
     from kerascheck.runtime.verify.remote import ray_jobs
 
     folder = tmp_path / "unpacked"
@@ -1202,29 +1202,29 @@ def test_the_shell_of_a_job_of_ray_removes_what_was_unpacked(project, tmp_path, 
     )
     pid = wait_for(tmp_path / "pid")
     if number == signal.SIGTERM:
-        os.killpg(shell.pid, number)  # as Ray stops a job
+        os.killpg(shell.pid, number)  # as Ray does to stop a job
     else:
-        os.kill(pid, number)  # as the kernel does where memory is short
+        os.kill(pid, number)  # as the kernel does when memory is short
     said = shell.communicate(timeout=30)[0].decode()
     assert (os.listdir(folder), "the run was killed" in said) == ([], number == signal.SIGKILL)
 
 
 @pytest.mark.parametrize("python, status", [("/nowhere/python", 127), ("false", 1)])
-def test_what_ray_unpacked_is_removed_where_no_interpreter_starts(project, tmp_path, python, status):
+def test_the_upload_on_ray_is_removed_if_no_interpreter_starts(project, tmp_path, python, status):
     from kerascheck.runtime.verify.remote import ray_jobs
 
     folder = tmp_path / "unpacked"
     slurm.unpack(packed(project), JOB, folder)
     ran = subprocess.run(["sh", "-c", ray_jobs._entrypoint(python)], cwd=folder, stderr=subprocess.DEVNULL)
     assert (ran.returncode, os.listdir(folder)) == (status, [])
-    # Elsewhere it removes nothing.
+    # In other folders it removes nothing.
     (project / "code").mkdir()
     subprocess.run(["sh", "-c", ray_jobs._entrypoint(python)], cwd=project, stderr=subprocess.DEVNULL)
     assert (project / "code").exists()
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM], ids=lambda n: n.name)
-def test_what_ray_unpacked_is_removed_whatever_ends_the_run(project, tmp_path, number):
+def test_the_upload_on_ray_is_removed_whatever_ends_the_run(project, tmp_path, number):
     folder = tmp_path / "unpacked"
     far, pid = far_run(project, tmp_path, folder, clean=True)
     os.killpg(far.pid, number)
@@ -1237,7 +1237,7 @@ def test_what_ray_unpacked_is_removed_whatever_ends_the_run(project, tmp_path, n
 
 
 @pytest.mark.parametrize("where, package", [("slurm", "submitit"), ("ray", "ray")])
-def test_an_engine_that_is_not_installed_is_named(project, where, package, monkeypatch):
+def test_a_missing_engine_is_named(project, where, package, monkeypatch):
     for name in (package, "ray.job_submission"):
         monkeypatch.setitem(sys.modules, name, None)
     result = invoke("src/train.py", "--on", where, "--yes")

@@ -1,4 +1,4 @@
-"""Reports on a verification that never took place, with a hostile script."""
+"""Reports on a made-up verification, with a hostile script."""
 
 import html.parser
 import json
@@ -66,7 +66,7 @@ CASES = [
 
 
 class Page(html.parser.HTMLParser):
-    """Collects tags; raises on what a page of ours must not have."""
+    """Parser that collects tags, and rejects scripts, external resources and unbalanced tags."""
 
     def __init__(self):
         super().__init__()
@@ -99,13 +99,13 @@ def test_terminal_shows_the_verdict_and_no_control_characters(case):
         assert f"x{case.ratio.value:.2f} [{case.ratio.low:.2f}-{case.ratio.high:.2f}]" in text
 
 
-def test_what_tensorflow_logs_at_its_start_hides_no_error():
+def test_start_up_logs_of_tensorflow_do_not_hide_errors():
     log = "2026-11-28 18:02:11.5: I tensorflow/core/platform/cpu.cc:213] oneDNN\nI0000 00:00:17 cpu.cc:4] rebuild\n"
     lines = list(report_text.printed_last(f"{log}ValueError: no data\n{log * 5}"))
     assert lines == ["    it printed last:", "    | ValueError: no data"]
 
 
-def test_lines_fit_a_terminal_but_for_what_the_script_printed():
+def test_lines_fit_the_terminal_except_output_of_the_script():
     printed = "word " * 40
     result = verification(CASES[0], verdict(Status.NOT_RUN, output=printed))
     lines = list(report_text.render(result))
@@ -117,18 +117,18 @@ def test_lines_fit_a_terminal_but_for_what_the_script_printed():
     assert fitted[method + 1].startswith("  ")
 
 
-def test_both_reports_say_how_ratios_are_reached():
+def test_both_reports_explain_how_ratios_are_measured():
     for show in (report_html.render, lambda result: "\n".join(report_text.render(result))):
         assert "mean of the middle half of the ratios of neighbouring blocks" in show(verification(CASES[0]))
         assert "mean of the middle half" not in show(verification(CASES[5]))
 
 
-def test_losses_of_both_are_shown_where_they_differ():
+def test_differing_losses_are_shown():
     text = "\n".join(report_text.render(verification(CASES[4])))
     assert "1 0.9" in text and "1 0.5" in text
 
 
-def test_what_the_gpu_did_is_told():
+def test_gpu_activity_is_reported():
     result = verification(CASES[0])
     medians = {
         "name": EVIL,
@@ -164,23 +164,23 @@ def test_what_the_gpu_did_is_told():
         )
 
 
-def test_tabs_of_the_code_stay():
+def test_tabs_in_code_are_kept():
     result = verification(CASES[0])
     result.repairs[CASES[0].name].variant.sources[PATH] = TEXT.replace("ds =", "\tds =")
     assert "+\tds = ds.map" in report_html.render(result)
 
 
-def test_what_was_confirmed_can_matter():
+def test_confirmed_findings_are_not_called_pointless():
     assert "does not wait for data" not in "\n".join(report_text.render(verification(CASES[0])))
     assert "does not wait for data" not in report_html.render(verification(CASES[0]))
 
 
-def test_what_cannot_matter_says_so():
+def test_pointless_fixes_are_explained():
     assert "does not wait for data" in "\n".join(report_text.render(verification(CASES[1])))
     assert "does not wait for data" in report_html.render(verification(CASES[1]))
 
 
-def test_failure_is_one_reason():
+def test_a_failure_has_one_reason():
     result = verification(failure="the script reads standard input")
     assert "the script reads standard input" in "\n".join(report_text.render(result))
     assert "the script reads standard input" in report_html.render(result)
@@ -199,10 +199,10 @@ def test_exit_codes():
     several = verification(CASES[0])
     repair = several.repairs[CASES[0].name]
     several.repairs[CASES[0].name] = replace(repair, findings=repair.findings * 2)
-    assert several.exit_code == 0  # what several fixes win together confirms none of them
+    assert several.exit_code == 0  # a confirmed combination confirms none of its fixes
 
 
-def test_a_loss_that_is_no_number_is_null_in_json():
+def test_a_nan_loss_is_null_in_json():
     case = verdict(Status.CHANGES_RESULTS, Ratio(1.0, 1.0, 1.0), losses=([1.0], [float("nan")]))
     result = json.loads(json.dumps(verification(case).as_dict(), allow_nan=False))
     assert result["verdicts"][0]["losses"] == {"as_written": [1.0], "repaired": [None]}
@@ -217,7 +217,7 @@ def test_json_is_json():
     assert result["trainings"][0]["stages"][1]["place"] == ["/a.py", 4]
 
 
-def test_what_a_repeat_reads_is_counted_again_in_every_pass():
+def test_elements_below_a_repeat_are_counted_per_pass():
     nodes = [
         {"name": "Root", "elements": 288, "seconds": 0.01, "parallelism": 1, "reader": None},
         {"name": "FiniteRepeat", "elements": 288, "seconds": 0.0288, "parallelism": 1, "reader": 0},

@@ -1,4 +1,4 @@
-"""One GPU against several, with made-up GPUs: a step takes as long as the variable that shows GPUs says."""
+"""One GPU against several, with fake GPUs: the step time depends on the variable that selects GPUs."""
 
 import json
 import sys
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX sig
     "cards, named, found",
     [(2, None, ["0", "1"]), (8, "3,5", ["3", "5"]), (8, "GPU-aa, GPU-bb", ["GPU-aa", "GPU-bb"])],
 )
-def test_the_gpus_that_a_script_may_use(cards, named, found):
+def test_gpus_available_to_a_script(cards, named, found):
     assert scaling.devices(cards, named) == found
 
 
@@ -59,7 +59,7 @@ def judged(
     return result
 
 
-def test_larger_batches_count_by_their_examples():
+def test_larger_batches_are_compared_by_examples():
     result = judged()
     assert (round(result.ratio.value, 2), round(result.efficiency, 2)) == (1.8, 0.9)
     assert (result.one.batch_per_replica, result.all.batch_per_replica) == (64, 64)
@@ -92,7 +92,7 @@ def test_larger_batches_count_by_their_examples():
         ({"ratio": None, "status": Status.NOT_RUN}, "not measured  why"),
     ],
 )
-def test_what_explains_a_ratio_is_said(case, words):
+def test_the_cause_of_a_ratio_is_explained(case, words):
     assert words in "\n".join(scaling.render(judged(**case)))
 
 

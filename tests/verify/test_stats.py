@@ -1,4 +1,4 @@
-"""Statistics on synthetic step times: no clock is asked."""
+"""Statistics on synthetic step times, without a clock."""
 
 import random
 
@@ -18,7 +18,7 @@ from kerascheck.runtime.verify.stats import (
 
 
 def noisy(level, count, seed, spread=0.1, bursts=0.1):
-    """Step times around ``level`` with a spread, and bursts of three times as long."""
+    """Step times around ``level``, with random spread and bursts of three times the length."""
     generator = random.Random(seed)
     return [
         level * generator.lognormvariate(0, spread) * (3 if generator.random() < bursts else 1) for _ in range(count)
@@ -35,12 +35,12 @@ def test_twice_as_fast_is_found_within_its_interval():
     assert ratio.width < 0.05
 
 
-def test_an_interval_that_says_nothing_is_not_printed():
+def test_an_uninformative_interval_is_not_printed():
     assert str(Ratio(1.2, 1.1, 1.314)) == "x1.20 [1.10-1.31]"
     assert str(Ratio(1.05, 1e-9, 2e8)) == "x1.05 [no interval: the rounds differ too much]"
 
 
-def test_equal_variants_hold_one_in_nearly_all_repetitions():
+def test_intervals_of_equal_variants_nearly_always_contain_one():
     held = sum(r.low <= 1 <= r.high for r in (speedup(rounds(1, 2 * i), rounds(1, 2 * i + 1)) for i in range(40)))
     assert held >= 35
 
@@ -52,7 +52,7 @@ def test_drift_common_to_both_sides_cancels():
     assert ratio.width == pytest.approx(speedup([[0.011] * 100] * 2, [[0.010] * 100] * 2).width)
 
 
-def test_the_result_does_not_depend_on_when_it_is_computed():
+def test_the_result_is_deterministic():
     a, b = rounds(1, 5), rounds(1.1, 6)
     assert speedup(a, b) == speedup(a, b)
 
@@ -64,13 +64,13 @@ def test_rounds_that_differ_as_a_whole_widen_the_interval():
     assert apart.low < 0.8 and apart.high > 1.25
 
 
-def test_one_round_says_next_to_nothing():
+def test_one_round_gives_a_wide_interval():
     alone = speedup([[2.0] * 50], [[1.0] * 50])
     assert alone.low < 1 < alone.high and alone.value == pytest.approx(2)
     assert speedup([[2.0] * 50] * 2, [[1.0] * 50] * 2).low > 1.8
 
 
-def test_more_looks_make_an_interval_wider():
+def test_more_looks_widen_the_interval():
     widths = [speedup(rounds(1, 1), rounds(1, 2), looks=looks).width for looks in (1, 2, 5, 20)]
     assert widths == sorted(widths) and widths[0] < widths[-1]
     assert [looks_in(count) for count in (1, 2, 3, 6, 11, 12, 21, 99)] == [1, 1, 2, 5, 10, 15, 20, 20]
@@ -93,7 +93,10 @@ def test_quantiles_of_t_are_those_of_the_tables(probability, freedom, value):
 
 
 def until_decided(seed, processes, blocks, ratio=1.0, most=6):
-    """The intervals of all looks until one decides, on made-up processes whose speeds vary by ``processes`` and blocks by ``blocks``."""
+    """The intervals of all looks until one decides, on synthetic processes.
+
+    Their speeds vary by ``processes``, and their blocks by ``blocks``.
+    """
     generator = random.Random(seed)
     a, b, looks = [], [], []
     while len(a) < most and not (
@@ -113,14 +116,14 @@ def until_decided(seed, processes, blocks, ratio=1.0, most=6):
 
 
 @pytest.mark.parametrize("processes, blocks", [(0.01, 0.03), (0.03, 0.05), (0.02, 0.15)])
-def test_looking_after_every_round_does_not_make_something_of_nothing(processes, blocks):
+def test_looking_after_every_round_keeps_the_error_rate(processes, blocks):
     all_looks = [until_decided(seed, processes, blocks) for seed in range(60)]
     missed = sum(any(not look.low <= 1 <= look.high for look in looks) for looks in all_looks)
-    assert missed <= 6  # 5 % of 60, and what chance allows
+    assert missed <= 6  # 5 % of 60, plus chance
     assert not any(looks[-1].low > 1.03 or looks[-1].high < 1 / 1.03 for looks in all_looks)
 
 
-def test_a_large_effect_is_told_at_the_first_look():
+def test_a_large_effect_is_detected_at_the_first_look():
     decided = [until_decided(seed, 0.02, 0.05, 1.9) for seed in range(20)]
     assert all(looks[-1].low > 1.5 for looks in decided) and sum(len(looks) == 1 for looks in decided) >= 18
 
@@ -129,10 +132,10 @@ def test_a_round_is_settled_once_its_noise_is_small():
     quiet, loud = noisy(1, 40, 1, spread=0.01, bursts=0), noisy(1, 40, 2, spread=0.3)
     assert is_settled(quiet, quiet[::-1]) and not is_settled(quiet[:6], quiet[:6])
     assert not is_settled(quiet, loud)
-    assert is_settled([30 * x for x in quiet], loud)  # beside its effect the noise is small
+    assert is_settled([30 * x for x in quiet], loud)  # the noise is small beside the effect
 
 
-def test_blocks_that_follow_their_neighbours_say_less():
+def test_correlated_blocks_increase_the_noise():
     generator = random.Random(3)
     walk, value = [], 0.0
     for _ in range(80):
@@ -142,7 +145,7 @@ def test_blocks_that_follow_their_neighbours_say_less():
     assert speedup([walk] * 3, [[1.0] * 80] * 3).width > speedup([shuffled] * 3, [[1.0] * 80] * 3).width
 
 
-def test_blocks_without_a_counterpart_are_left_out():
+def test_blocks_without_a_counterpart_are_ignored():
     assert speedup([[1, 1, 100]], [[1, 1]]).value == 1
 
 

@@ -1,4 +1,4 @@
-"""What the probes make of small trainings on the real frameworks. No time and no verdict that depends on time is asserted."""
+"""The probes in small trainings on the real frameworks. No assertion depends on time."""
 
 import importlib.util
 from dataclasses import replace
@@ -16,7 +16,7 @@ from kerascheck.runtime.verify.verdict import Status
 
 SCRIPTS = Path(__file__).parent / "scripts"
 QUICK = Budget(seconds=10, start_limit=120, steps=240, rounds=2)
-"""Of some hundred steps in the fewest rounds of processes, a verdict on what is asked here is the same as of thousands."""
+"""Settings with few steps and rounds, which suffice for the verdicts in this file."""
 LOOK = replace(SCOUT, warmup_seconds=0.2, block_seconds=0.5)
 
 pytestmark = pytest.mark.slow
@@ -60,14 +60,14 @@ for row in x:
 
 
 @pytest.fixture(autouse=True)
-def as_long_as_it_takes(monkeypatch):
-    """On a busy machine a verdict may take longer than its budget here: too few blocks are none."""
+def no_time_limit(monkeypatch):
+    """Remove the time limit: on a busy machine a verdict may need more time, and too few blocks give none."""
     monkeypatch.setattr("kerascheck.runtime.verify.planning._LATE", 1000.0)
 
 
 @pytest.fixture(autouse=True)
-def a_short_look(monkeypatch):
-    """What the first run of a comparison finds is there after few steps."""
+def short_scouting(monkeypatch):
+    """Shorten the scouting run, which needs only few steps here."""
     monkeypatch.setattr("kerascheck.runtime.verify.scouting.SCOUT", LOOK)
 
 
@@ -86,7 +86,7 @@ def needs(module):
         pytest.skip(f"{module} is not installed")
 
 
-def test_a_loop_whose_data_ends_is_fed_again(tmp_path):
+def test_the_data_of_a_loop_is_repeated_after_its_end(tmp_path):
     needs("tensorflow")
     path, script = script_of(LOOP, tmp_path)
     natural = run_alone(script, LOOK, start_limit=120, block_limit=60)
@@ -130,13 +130,13 @@ model.fit(train, epochs=30, validation_data=held_out, verbose=0)
 """
 
 
-def test_a_repair_of_validation_data_is_measured_with_its_validation(tmp_path):
+def test_a_fix_of_validation_data_is_measured_with_validation(tmp_path):
     needs("tensorflow")
     path, script = script_of(VALIDATES, tmp_path)
     kept = variant(path, VALIDATES, ".map(shaped).batch(64)", ".map(shaped).batch(64).cache()", tolerance=1e-5)
     trains = variant(path, VALIDATES, "x[:, 0])).batch(64)", "x[:, 0])).batch(64).cache()", tolerance=1e-5)
     first, second = compare(script, [kept, trains], QUICK, ceilings=False).verdicts
-    # A validation sleeps 64 times 4 ms, an epoch of ten steps takes a few milliseconds without it.
+    # A validation sleeps 64 times 4 ms; without it, an epoch of ten steps takes a few milliseconds.
     assert first.ratio is not None and first.ratio.value > 2, first
     assert "of epochs with their validation" in first.remark
     assert "of epochs with their validation" not in second.remark
@@ -164,7 +164,7 @@ def test_a_script_that_only_predicts(tmp_path):
     unused = variant(path, PREDICT, "import numpy as np", "import numpy as np, sys")
     first, second = compare(script, [about, unused], QUICK).verdicts
     assert first.ratio is not None and first.losses[0] == pytest.approx(first.losses[1], rel=1e-5)
-    # Beside other programs it may not be told how many times as fast.
+    # On a busy machine the size of the effect may be unclear.
     assert "calls" in first.reason or first.status is Status.INCONCLUSIVE
     assert (second.status, second.reason) == (
         Status.NOT_RUN,
@@ -212,7 +212,7 @@ main()
 """
 
 
-def test_a_later_training_reads_what_the_first_one_wrote(tmp_path):
+def test_a_later_training_reads_files_of_the_first_one(tmp_path):
     needs("tensorflow")
     text = TWO_FITS.replace(
         "batch_size=4, verbose=0)",
@@ -227,7 +227,7 @@ def test_a_later_training_reads_what_the_first_one_wrote(tmp_path):
     assert run.end.order == 1 and not list(tmp_path.iterdir())
 
 
-def test_each_fit_is_a_training_of_its_own(tmp_path):
+def test_each_fit_is_a_separate_training(tmp_path):
     needs("tensorflow")
     path, script = script_of(TWO_FITS, tmp_path)
     eager = variant(path, TWO_FITS, ", run_eagerly=True", "", tolerance=1e-5)
@@ -235,9 +235,9 @@ def test_each_fit_is_a_training_of_its_own(tmp_path):
     result = compare(script, [eager, other], QUICK)
     assert [verdict.training for verdict in result.verdicts] == [1, 0]
     assert [(a.number, a.place[1]) for a in result.analyses] == [(1, 10), (2, 13)]
-    # The first fit would not have come to its end, and says nothing about the epochs of the second.
+    # The first fit does not complete, and says nothing about the epochs of the second.
     assert result.scouts[1].end.facts.epoch_lengths[:1] in ((50,), ())
-    # How sure it is depends on what else this machine does; which way it goes does not.
+    # The certainty depends on the load of this machine; the direction does not.
     assert result.verdicts[0].status in {Status.CONFIRMED, Status.INCONCLUSIVE} and result.verdicts[0].ratio.value > 1
 
 
@@ -252,7 +252,7 @@ def test_each_fit_is_a_training_of_its_own(tmp_path):
         ("keras3_any_backend", "tensorflow", "tensorflow", "fit"),
     ],
 )
-def test_every_backend_is_understood(name, module, backend, kind, tmp_path):
+def test_every_backend_is_supported(name, module, backend, kind, tmp_path):
     needs(module)
     path = str(SCRIPTS / f"{name}.py")
     environment = {"KERAS_BACKEND": backend} if backend else {}

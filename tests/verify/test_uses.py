@@ -1,4 +1,4 @@
-"""Which lines a training uses, on scripts that are only read."""
+"""Lines that a training uses, in scripts that do not run."""
 
 import textwrap
 
@@ -9,7 +9,7 @@ from kerascheck.runtime.verify.uses import lines_used
 
 
 def used(text, *stack, everything_before=False, others=None):
-    """The lines (without blanks around them) that are used, ``stack`` naming frames by a part of their line, innermost first."""
+    """The used lines without surrounding blanks; ``stack`` identifies frames by a part of their line."""
     text = textwrap.dedent(text).lstrip("\n")
     sources = {"/p/train.py": text} | {
         f"/p/{name}": textwrap.dedent(other).lstrip("\n") for name, other in (others or {}).items()
@@ -64,7 +64,7 @@ TWO = """
 """
 
 
-def test_every_training_has_its_own_model_and_data():
+def test_each_training_uses_its_own_model_and_data():
     assert used(TWO, "first.fit") == {
         "tf.config.run_functions_eagerly(False)", "first = keras.Sequential()", 'first.compile("sgd")',
         "plain = tf.data.Dataset.range(3)", "first.fit(plain)",
@@ -76,7 +76,7 @@ def test_every_training_has_its_own_model_and_data():
     }  # fmt: skip
 
 
-def test_a_function_that_holds_both_is_no_reason_to_mix_them():
+def test_trainings_in_one_function_are_separated():
     main = (
         "import keras\n\ndef main():\n"
         + textwrap.indent(textwrap.dedent(TWO).split("return x\n\n")[1], "    ")
@@ -87,7 +87,7 @@ def test_a_function_that_holds_both_is_no_reason_to_mix_them():
     assert 'second.compile("sgd", run_eagerly=True)' in found and 'first.compile("sgd")' not in found
 
 
-def test_a_name_that_is_given_again_stands_for_the_last_value():
+def test_a_reassigned_name_has_its_last_value():
     text = """
         import keras
         model = keras.Sequential()
@@ -106,14 +106,14 @@ def test_a_name_that_is_given_again_stands_for_the_last_value():
     assert {"if quick:", "model.build()", "model.trainable = False"} <= found
 
 
-def test_a_value_given_under_a_condition_does_not_hide_the_one_before():
+def test_a_conditional_assignment_does_not_hide_the_earlier_one():
     text = "import keras\nmodel = keras.Sequential()\nif large:\n    model = keras.Sequential([1])\nmodel.fit(x)\n"
     assert used(text, "model.fit") == set(
         text.splitlines()[1:2] + ["if large:", "model = keras.Sequential([1])", "model.fit(x)"]
     )
 
 
-def test_where_there_is_one_training_all_before_it_counts_but_nothing_after():
+def test_a_single_training_uses_all_lines_before_it_and_none_after():
     found = used(TWO, "second.fit", everything_before=True)
     assert {'first.compile("sgd")', "def augment(x):"} <= found
     assert not {"def dead(x):", "second.predict(plain)"} & found
@@ -150,14 +150,14 @@ LOOP = """
 """
 
 
-def test_a_loop_uses_all_of_itself_and_what_it_calls():
+def test_a_loop_uses_its_whole_body_and_its_callees():
     found = used(LOOP, "optimizer.apply", "step(model, x)\n    ", "train(net")
     assert {"print(epoch)", "rows = data.batch(2)", "def helper(x):", "def block(x):", "net, other = Net(), 3"} <= found
     assert {"optimizer = tf.keras.optimizers.SGD()", "optimizer.build([])", "class Net(tf.keras.Model):"} <= found
     assert "unused = 1" not in found
 
 
-def test_a_function_begins_with_the_comments_above_it():
+def test_a_function_includes_the_comments_above_it():
     found = used(
         LOOP.replace("    def helper", "    # what helps\n    def helper"),
         "optimizer.apply",
@@ -250,11 +250,11 @@ def test_process_wide_settings_concern_every_training_after_them():
 
 
 @pytest.mark.parametrize("text", ["def f(:", "\0", "x = " + "(" * 300 + ")" * 300])
-def test_what_cannot_be_parsed_is_left_out(text):
+def test_unparsable_files_are_ignored(text):
     assert lines_used({"/p/train.py": text}, [Frame("/p/train.py", 1, 0)]) == []
 
 
-def test_a_stack_that_is_not_of_these_files_uses_nothing():
+def test_a_stack_in_other_files_uses_no_lines():
     assert lines_used({"/p/train.py": "x = 1"}, [Frame("/elsewhere.py", 1, 0), Frame("/p/train.py", 99, 0)]) == []
 
 

@@ -1,4 +1,4 @@
-"""Verdicts on runs that never took place."""
+"""Verdicts on made-up runs."""
 
 import statistics
 from dataclasses import replace
@@ -47,18 +47,18 @@ def test_ratio_to_verdict(ratio, status):
     "ratio, limit, status",
     [
         (Ratio(1.02, 0.97, 1.08), 0.1, Status.NO_EFFECT),
-        (Ratio(1.08, 1.04, 1.09), 0.1, Status.NO_EFFECT),  # faster, but by less than was said to matter
+        (Ratio(1.08, 1.04, 1.09), 0.1, Status.NO_EFFECT),  # faster, but by less than the limit
         (Ratio(1.0, 0.96, 1.04), 0.02, Status.INCONCLUSIVE),
         (Ratio(1.04, 1.035, 1.045), 0.02, Status.CONFIRMED),
     ],
 )
-def test_how_little_is_no_effect_can_be_set(ratio, limit, status):
+def test_the_no_effect_limit_can_be_set(ratio, limit, status):
     assert judge_ratio(ratio, limit)[0] is status
 
 
-def test_an_inconclusive_verdict_says_what_it_needs():
+def test_an_inconclusive_verdict_says_how_much_longer_it_needs():
     budget = Budget(seconds=60)
-    # Half as wide an interval takes four times as long.
+    # An interval half as wide takes four times as long.
     assert (
         effort_needed(Ratio(1.0, 1 / 1.05**2, 1.05**2), 3, budget, 0.0)
         == "too little to tell: it needs about 4 times as long (--budget 240)"
@@ -78,7 +78,7 @@ def test_equal_losses_change_nothing():
     assert result_change(runs, [ended(losses=[1.0 + 1e-7, 0.9])], 1e-6) is None
 
 
-def test_other_losses_are_told_by_step():
+def test_differing_losses_are_reported_by_step():
     change = result_change([ended(losses=[1.0, 0.9])], [ended(losses=[1.0, 0.5])], 1e-6)
     assert "step 2" in change and "0.5" in change and "0.9" in change
 
@@ -94,13 +94,13 @@ def test_losses_are_compared_after_the_same_number_of_steps():
     assert result_change([original], [together], 1e-6) is None
 
 
-def test_a_script_that_does_not_repeat_itself_is_allowed_its_own_spread():
+def test_a_nondeterministic_script_is_allowed_its_own_spread():
     original = [ended(losses=[1.0]), ended(losses=[1.1])]
     assert result_change(original, [ended(losses=[1.2])], 1e-6) is None
     assert result_change(original, [ended(losses=[9.0])], 1e-6) is not None
 
 
-def test_other_data_is_told():
+def test_differing_data_is_reported():
     a = ended(losses=[1.0], element_spec=[[[None, 4], "float32"]])
     assert result_change([a], [ended(losses=[1.0], element_spec=[[[32, 4], "float32"]])], 1e-6) is None
     assert "float64" in result_change([a], [ended(losses=[1.0], element_spec=[[[None, 4], "float64"]])], 1e-6)
@@ -112,7 +112,7 @@ def test_other_data_is_told():
     "original, repaired, words",
     [
         (([32, 32, 8], True), ([32, 32, 8], True), None),
-        (([32, 32], False), ([32, 32, 8], True), None),  # one of them was too slow to be counted to its end
+        (([32, 32], False), ([32, 32, 8], True), None),  # one of them was too slow to count all samples
         (([32, 32, 8], True), ([32, 32], True), "the data has 64 samples instead of 72"),
         (([32, 32, 8], True), ([32, 16, 24], True), "batch 2 has 16 samples instead of 32"),
     ],
@@ -122,7 +122,7 @@ def test_samples_are_counted(original, repaired, words):
     assert result_change([a], [b], 1e-6) == words
 
 
-def test_a_script_whose_batches_vary_by_themselves_may_vary():
+def test_varying_batches_are_allowed_if_the_original_varies():
     a, b = (ended(losses=[1.0], rows=rows, all_rows=True) for rows in ([3, 4], [4, 3]))
     assert result_change([a, b], [b], 1e-6) is None
     assert result_change([a, a], [b], 1e-6) is not None
@@ -140,7 +140,7 @@ def test_a_script_whose_batches_vary_by_themselves_may_vary():
         ({}, "fit", "no tf.data iterator feeds this training"),
     ],
 )
-def test_what_a_ceiling_takes_or_why_there_is_none(facts, kind, order):
+def test_the_input_of_a_ceiling_or_the_reason_for_none(facts, kind, order):
     scout = ended(**facts)
     scout.end.kind = kind
     assert ceiling_of(scout) == order
@@ -158,19 +158,19 @@ def test_what_a_ceiling_takes_or_why_there_is_none(facts, kind, order):
         ({"reason": "exception", "detail": "EOFError", "stdin": True, "line": 2}, "standard input at line 2"),
     ],
 )
-def test_why_a_run_is_useless(end, words):
+def test_reasons_why_a_run_is_unusable(end, words):
     assert words in unusable_reason(Run(end=TrainingReport(**end)))
 
 
-def test_a_run_that_trained_is_of_use():
+def test_a_run_that_trained_is_usable():
     assert unusable_reason(ended()) is None
 
 
-def test_a_run_without_a_last_word():
+def test_a_run_without_a_closing_message():
     assert unusable_reason(Run(failure="the process was ended by SIGKILL")) == "the process was ended by SIGKILL"
 
 
-def test_short_trainings_are_stopped_with_their_last_step():
+def test_short_trainings_are_stopped_at_their_last_step():
     run = ended(reason="end", steps=40)
     run.blocks = [block(0.001)]
     plan = timed_plan(run, 0, Budget())
@@ -178,7 +178,7 @@ def test_short_trainings_are_stopped_with_their_last_step():
     assert plan.blocks >= 8
 
 
-def test_a_variant_that_is_over_with_the_warm_up_gets_a_plan_that_fits_it():
+def test_a_variant_that_ends_during_the_warm_up_gets_a_shorter_plan():
     plan = Plan(warmup_steps=5, warmup_seconds=1.0, block_steps=83, blocks=19)
     long, short = ended(steps=1943), ended(reason="end", steps=200)
     long.blocks = [block(0.01)] * 19
@@ -193,7 +193,7 @@ def test_a_variant_that_is_over_with_the_warm_up_gets_a_plan_that_fits_it():
 @pytest.mark.parametrize(
     ("rounds", "blocks", "status"), [(2, 4, Status.CONFIRMED), (1, 20, Status.NOT_RUN), (3, 2, Status.NOT_RUN)]
 )
-def test_a_few_blocks_are_no_evidence_whatever_their_ratio(rounds, blocks, status):
+def test_few_blocks_give_no_verdict_whatever_their_ratio(rounds, blocks, status):
     gathered = PairedRuns(Variant("v", {}), [ended() for _ in range(rounds)], [ended() for _ in range(rounds)])
     for slow, fast in zip(gathered.original_runs, gathered.runs):
         slow.blocks, fast.blocks = [block(0.04)] * blocks, [block(0.01)] * blocks
@@ -208,7 +208,7 @@ def test_a_few_blocks_are_no_evidence_whatever_their_ratio(rounds, blocks, statu
     [
         ([1.0, 0.9], 1e-6, Status.CONFIRMED, True),
         ([1.0, 0.5], 1e-6, Status.CHANGES_RESULTS, False),
-        ([1.0, 0.5], None, Status.CONFIRMED, False),  # its fix says so, and still the results are others
+        ([1.0, 0.5], None, Status.CONFIRMED, False),  # its fix declares it, but the results still differ
         ([1.0, 0.9], None, Status.CONFIRMED, True),
         ([], None, Status.CONFIRMED, None),
     ],
@@ -224,15 +224,15 @@ def test_a_verdict_knows_whether_the_results_are_the_same(losses, tolerance, sta
     ("written", "repaired", "status"),
     [
         ([9.0, 9.4], [4.0, 4.4], Status.CONFIRMED),
-        ([4.0, 4.4], [9.0, 9.4], Status.NO_EFFECT),  # told, but the steps are what counts
-        ([9.0, 4.2], [4.0, 4.4], Status.NO_EFFECT),  # one start of each side is no difference
+        ([4.0, 4.4], [9.0, 9.4], Status.NO_EFFECT),  # reported, but the step times decide
+        ([9.0, 4.2], [4.0, 4.4], Status.NO_EFFECT),  # one start of each side is no evidence
         ([9.0], [4.0], Status.NO_EFFECT),
         ([9.0, 9.4], [8.5, 8.6], Status.NO_EFFECT),
-        ([9.0, 9.4], [7.0, 7.2], Status.NO_EFFECT),  # chance separates two starts from two others easily
+        ([9.0, 9.4], [7.0, 7.2], Status.NO_EFFECT),  # chance often separates two pairs of starts
         ([9.0, 9.4, 9.1], [7.0, 7.2, 7.1], Status.CONFIRMED),
     ],
 )
-def test_what_is_traced_once_shows_in_the_start(written, repaired, status):
+def test_retracing_in_the_warm_up_shows_in_the_start(written, repaired, status):
     def run(seconds):
         run = ended()
         run.end.start_seconds, run.blocks = seconds, [block(0.01)] * 10
@@ -242,7 +242,7 @@ def test_what_is_traced_once_shows_in_the_start(written, repaired, status):
         Variant("v", {}), [*map(run, written), ended()], [*map(run, repaired), ended()], ratio=Ratio(1.0, 0.98, 1.02)
     )
     wide = judge(replace(gathered, ratio=Ratio(1.0, 0.7, 1.4)))
-    assert wide.status is Status.INCONCLUSIVE  # the later steps may be slower
+    assert wide.status is Status.INCONCLUSIVE  # later steps may be slower
     verdict = judge(gathered)
     assert verdict.status is status
     if status is Status.CONFIRMED:
@@ -283,7 +283,7 @@ def test_a_script_that_fails_while_it_is_measured_is_not_run(late, in_round, mon
 
 
 def timed(monkeypatch, times):
-    """Rounds that never took place, in which a script's steps take ``times`` (seconds by name and round); returns what each round ran."""
+    """Fake rounds in which steps take ``times`` (seconds by name and round); returns the scripts of each round."""
     asked = []
 
     def measure(scripts, plan, **limits):
@@ -316,8 +316,8 @@ def test_the_ceiling_is_measured_beside_the_first_round_only(monkeypatch):
     ]
 
 
-def test_rounds_end_with_the_decision_and_each_variant_has_its_own(monkeypatch):
-    # One is twice as fast in every round; the other differs from round to round, and shows nothing.
+def test_each_variant_runs_rounds_until_its_own_decision(monkeypatch):
+    # One is twice as fast in every round; the other varies between rounds and is inconclusive.
     asked = timed(
         monkeypatch, lambda name, number: {"fast": 0.005, "odd": 0.01 * (0.8, 1.25)[number % 2]}.get(name, 0.01)
     )
@@ -325,7 +325,7 @@ def test_rounds_end_with_the_decision_and_each_variant_has_its_own(monkeypatch):
     assert (fast.status, fast.rounds) == (Status.CONFIRMED, 2)
     assert (odd.status, odd.rounds) == (Status.INCONCLUSIVE, Budget(seconds=1000).most_rounds)
     assert [names for names, _ in asked[:3]] == [{ORIGINAL, "fast", "odd"}] * 2 + [{ORIGINAL, "odd"}]
-    # Two rounds tell whether a script repeats its batches; further ones need not count them.
+    # Two rounds show whether a script repeats its batches; later rounds need not count them.
     assert [rows for _, rows in asked[:3]] == [True, True, False]
 
 
@@ -342,7 +342,7 @@ def test_more_time_allows_more_rounds(seconds, rounds):
     assert Budget(seconds=seconds, rounds=2).most_rounds == 2
 
 
-def test_a_script_as_written_goes_on_as_long_as_a_variant_needs_it():
+def test_the_original_continues_while_a_variant_needs_it():
     def run(*seconds):
         run = Run()
         run.blocks = [block(each) for each in seconds]
@@ -356,7 +356,7 @@ def test_a_script_as_written_goes_on_as_long_as_a_variant_needs_it():
     assert settled({ORIGINAL: Run(), "v": steady}) == set()
 
 
-def test_the_warm_up_holds_a_short_first_epoch():
+def test_the_warm_up_includes_a_short_first_epoch():
     run = ended(epoch_lengths=[30, 30])
     run.blocks = [block(0.01)]
     assert timed_plan(run, 0, Budget()).warmup_steps > 30
@@ -368,7 +368,7 @@ def test_the_number_of_steps_can_be_limited():
     for steps in (12, 60, 1000):
         plan = timed_plan(run, 0, Budget(steps=steps))
         assert 3 * plan.blocks * plan.block_steps <= steps
-        # As many blocks as a verdict needs, however few the steps are.
+        # A verdict needs this many blocks, however few the steps are.
         assert 2 * plan.blocks >= 8
 
 
@@ -397,7 +397,7 @@ def started(line, number):
 
 @pytest.fixture
 def two_fits(monkeypatch):
-    """Processes of a script with two trainings that never ran; returns what each was asked for."""
+    """Fake processes of a script with two trainings; returns the plan of each."""
     asked = []
 
     def run_alone(script, plan, **limits):
@@ -435,23 +435,23 @@ def test_a_finding_is_measured_in_the_training_that_it_concerns(two_fits):
     assert two_fits.asked[1:] == [1] and scouts[1] is two_fits.ends[1]
 
 
-def test_nothing_further_is_run_where_the_first_training_knows_all_lines(two_fits):
+def test_no_further_training_is_scouted_if_the_first_uses_all_lines(two_fits):
     assert targets_of(1, 2, 3)[0] == {"1": 0, "2": 0, "3": 0}
     assert not two_fits.asked
 
 
-def test_a_finding_that_concerns_no_training_is_measured_in_none(two_fits):
+def test_a_finding_that_concerns_no_training_is_not_measured(two_fits):
     assert targets_of(2, 7)[0] == {"2": 0, "7": "no training of this script uses its lines"}
 
 
-def test_a_finding_whose_training_was_not_reached_says_so(two_fits):
+def test_a_finding_whose_training_was_not_reached_is_reported(two_fits):
     two_fits.ends[1] = Run(failure="it took too long")
     assert "its training was not measured: the script made no progress" in targets_of(5)[0]["5"]
     two_fits.ends[10**6] = Run(failure="it took too long", trainings=[started(3, 0)])
     assert "no training that was reached uses its lines" in targets_of(5)[0]["5"]
 
 
-def test_several_fixes_together_are_measured_where_most_of_them_are(two_fits):
+def test_combined_fixes_are_measured_in_the_training_of_most(two_fits):
     variants = [Variant(str(line), {}, places=(("/a.py", line, line),)) for line in (2, 4, 5)]
     everything = Variant("all", {}, places=tuple(place for v in variants for place in v.places))
     script = Script("/a.py", {"/a.py": TWO_FITS})
@@ -467,7 +467,7 @@ def test_several_fixes_together_are_measured_where_most_of_them_are(two_fits):
     )
 
 
-def test_a_finding_without_a_fix_has_its_training_looked_at_and_no_verdict(two_fits):
+def test_a_finding_without_a_fix_gets_an_analysis_but_no_verdict(two_fits):
     variants = [Variant("look", {}, places=(("/a.py", 5, 5),), measured=False)]
     result = compare(Script("/a.py", {"/a.py": TWO_FITS}), variants, Budget(), ceilings=False)
     assert result.scouts == [two_fits.ends[0], two_fits.ends[1]] and not result.verdicts
@@ -496,7 +496,7 @@ def test_trainings_are_counted_by_their_calls(text, count):
         (TrainingSelector(line=3, path="a.py"), [10**6, 0]),
     ],
 )
-def test_a_training_can_be_chosen(two_fits, chosen, asked):
+def test_a_training_can_be_selected(two_fits, chosen, asked):
     variants = [Variant(str(line), {"/a.py": str(line)}, places=(("/a.py", line, line),)) for line in (1, 4)]
     result = compare(Script("/a.py", {"/a.py": TWO_FITS}), variants, Budget(training=chosen), ceilings=False)
     assert two_fits.asked[: len(asked)] == asked
@@ -504,7 +504,7 @@ def test_a_training_can_be_chosen(two_fits, chosen, asked):
     assert other.name == ("1" if asked[-1] else "4")
 
 
-def test_a_training_that_is_not_there_cannot_be_chosen(two_fits):
+def test_a_missing_training_cannot_be_selected(two_fits):
     script = Script("/a.py", {"/a.py": TWO_FITS})
     assert (
         "no training was reached at line 7: there are some at line 3, 6"
@@ -513,7 +513,7 @@ def test_a_training_that_is_not_there_cannot_be_chosen(two_fits):
     assert "training 3 was not reached" in compare(script, [], Budget(training=TrainingSelector(number=3))).failure
 
 
-def test_predictions_are_looked_for_beyond_those_that_are_too_few(monkeypatch):
+def test_prediction_loops_that_are_too_short_are_skipped(monkeypatch):
     def predictions(steps, line):
         run = ended(reason="end", steps=steps)
         run.end.kind, run.end.stack = "prediction loop", at("/a.py", line)
@@ -551,7 +551,7 @@ def test_stages_are_named_by_source_line():
     assert sum(s.share for s in found) == pytest.approx(1)
 
 
-def test_the_ceiling_bounds_what_input_fixes_can_win():
+def test_the_ceiling_bounds_the_gain_of_input_fixes():
     scout = ended(**WIRE_FACTS)
     bound = analyse(0.01, scout, 2.0)
     assert bound.input_bound == pytest.approx(0.5)
@@ -564,20 +564,20 @@ def test_the_ceiling_bounds_what_input_fixes_can_win():
     assert can_matter("KC401", busy) is None
 
 
-def test_that_data_cannot_matter_is_said_only_if_it_was_measured_well():
+def test_input_is_called_irrelevant_only_if_measured_precisely():
     scout = ended(**WIRE_FACTS)
     assert can_matter("KC101", analyse(0.005, scout, 1.01, gain_error=0.01))
     assert can_matter("KC101", analyse(0.005, scout, 1.01, gain_error=0.2)) is None
 
 
-def test_a_stage_without_a_line_was_added_by_tensorflow_where_the_others_are_known():
+def test_a_stage_without_a_line_is_attributed_to_tensorflow_if_others_have_lines():
     known = analyse(0.01, ended(**WIRE_FACTS), None)
     assert [where(stage, known) for stage in known.stages] == ["added by TensorFlow", "/a.py:4", "/a.py:3"]
     unknown = analyse(0.01, ended(runtime_nodes=WIRE_FACTS["runtime_nodes"]), None)
     assert {where(stage, unknown) for stage in unknown.stages} == {"place unknown"}
 
 
-def test_losses_of_different_steps_are_not_said_to_be_invisible():
+def test_losses_at_different_steps_are_not_called_invisible():
     def run(steps):
         run = ended(losses=[1.0] * len(steps))
         run.end.loss_steps, run.blocks = tuple(steps), [block(0.01)] * 10
@@ -587,13 +587,13 @@ def test_losses_of_different_steps_are_not_said_to_be_invisible():
     assert judge(gathered).remark == "the results could not be compared: no step showed a loss in both"
 
 
-def test_a_ceiling_that_could_not_be_measured_says_why():
+def test_an_unmeasured_ceiling_gives_a_reason():
     unknown = analyse(0.01, ended(**WIRE_FACTS), None, "it took too long")
     assert unknown.input_bound is None and unknown.missing == ["ceiling with one cached batch: it took too long"]
     assert can_matter("KC101", unknown) is None
 
 
-def test_blocks_disturbed_by_others_are_left_out_if_enough_remain():
+def test_disturbed_blocks_are_dropped_if_enough_remain():
     quiet, loud = block(0.01, other_load=0.05), block(0.01, other_load=0.6)
     pairs = [(quiet, quiet)] * 20 + [(quiet, loud)] * 20
     assert quiet_pairs(pairs) == pairs[:20]
@@ -603,7 +603,7 @@ def test_blocks_disturbed_by_others_are_left_out_if_enough_remain():
     assert quiet_pairs(unknown) == unknown
 
 
-def test_where_the_host_runs_ahead_of_the_device_a_step_is_a_share_of_its_block():
+def test_with_an_asynchronous_device_a_step_is_a_share_of_its_block():
     ahead = [block(0.1, ticks=(*[0.001] * 9, 0.991)) for _ in range(10)]
     for facts, seconds in (({"gpus": ["Made Up 9000"]}, 0.1), ({}, 0.001)):
         runs = [ended(**facts), ended(**facts)]

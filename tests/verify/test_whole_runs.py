@@ -1,4 +1,4 @@
-"""Whole comparisons of scripts that train a made-up framework, so that nothing has to be imported and no time is lost."""
+"""Whole comparisons of scripts that train with a fake framework, which needs no import and little time."""
 
 import sys
 from dataclasses import replace
@@ -71,7 +71,7 @@ def test_a_training_is_found_and_compared(against):
         ("sys.stdout = None; break", "without a training step"),
     ],
 )
-def test_a_variant_that_does_not_run_says_why(against, change, words):
+def test_a_failing_variant_gives_a_reason(against, change, words):
     (verdict,) = against(LOOP.replace("    time", f"    {change}\n    time")).verdicts
     assert verdict.status is Status.NOT_RUN
     assert words in verdict.reason
@@ -89,13 +89,13 @@ def test_a_variant_that_does_not_run_says_why(against, change, words):
         ("sys.exit() if os.fork() else None", "sys.exit()"),
     ],
 )
-def test_a_script_that_stops_in_its_training_says_why(against, change, words):
+def test_a_script_that_stops_during_training_gives_a_reason(against, change, words):
     result = against(LOOP, LOOP.replace("    time", f"    if step == 2: {change}\n    time"), Budget(1, start_limit=3))
     assert words in result.failure
     assert [(verdict.status, verdict.reason) for verdict in result.verdicts] == [(Status.NOT_RUN, result.failure)]
 
 
-def test_a_script_that_leaves_its_work_to_a_fork_trains_for_no_step(against, folder):
+def test_a_script_that_trains_in_a_fork_makes_no_step(against, folder):
     forked = LOOP.replace(
         "optimizer =",
         "pid = os.fork()\nif not pid: time.sleep(1000)\nwith open('pid', 'w') as file: file.write(str(pid))\nsys.exit()\noptimizer =",
@@ -104,7 +104,7 @@ def test_a_script_that_leaves_its_work_to_a_fork_trains_for_no_step(against, fol
     assert gone(int((folder / "pid").read_text()))
 
 
-def test_measuring_ends_when_its_time_is_over(folder):
+def test_measuring_ends_at_its_time_limit(folder):
     path = str(folder / "train.py")
     script = Script(path, {path: LOOP}, directory=str(folder))
     plan = Plan(warmup_steps=2, warmup_seconds=0, block_steps=5, blocks=10**6, seconds=0.5)
@@ -116,12 +116,12 @@ def test_measuring_ends_when_its_time_is_over(folder):
         assert run.end.reason == "done"
 
 
-def test_a_variant_that_ends_early_is_measured_in_what_there_is(against):
+def test_a_variant_that_ends_early_is_measured_in_its_remaining_steps(against):
     (verdict,) = against(LOOP.replace("    time", "    if step == 40: sys.exit()\n    time")).verdicts
     assert verdict.ratio is not None
 
 
-def test_limits_for_what_hangs_follow_from_what_is_known(folder):
+def test_hang_limits_follow_from_the_scouting_run(folder):
     scout = ended()
     scout.end.seconds, scout.end.durations = 5.0, durations((0.1, 1, False), (2.0, 1, False))
     tighter = limited(Budget(seconds=20), scout)
@@ -133,7 +133,7 @@ SHORT = LOOP.replace("10**9", "30")
 
 
 @pytest.mark.slow
-def test_a_training_that_is_short_or_shows_no_loss_says_so(against):
+def test_short_trainings_and_missing_losses_are_reported(against):
     (verdict,) = against(SHORT.replace("0.002", "0.001"), SHORT).verdicts
     assert "the training ends after 30 steps" in verdict.remark
     assert "the results could not be compared: no loss is visible" in verdict.remark
@@ -147,7 +147,7 @@ def test_a_training_that_is_short_or_shows_no_loss_says_so(against):
     assert verdict.status is Status.CHANGES_RESULTS
 
 
-def test_what_is_about_predictions_is_not_measured_on_a_training(folder):
+def test_variants_about_predictions_are_not_measured_on_a_training(folder):
     path = str(folder / "train.py")
     variant = Variant("repaired", {path: LOOP + " "}, places=((path, 1, 99),), predicts=True)
     (verdict,) = compare(

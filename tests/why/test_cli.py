@@ -1,4 +1,4 @@
-"""What the command asks of the machine."""
+"""The checks of the machine that ``why`` runs, and its options."""
 
 import pytest
 from command import kerascheck
@@ -11,17 +11,17 @@ T4 = card("Tesla T4", (7, 5), 16)
 
 
 def seen_by(healthy, python):
-    """A look at a machine with a T4, whose interpreter is ``python``."""
+    """A snapshot of a machine with a T4, whose interpreter is ``python``."""
     return lambda interpreter: machine(T4, python=python if interpreter else None, **healthy)
 
 
-def test_a_gpu_that_the_cpu_build_cannot_use_is_named_with_what_to_install():
-    (told,) = problems(TrainingFacts(), "python3", seen_by({}, for_cpus()))
-    assert "T4" in told[0] or "CPU" in told[0]
-    assert "pip install" in told[1]
+def test_a_gpu_beside_a_cpu_build_is_reported_with_the_package_to_install():
+    (found,) = problems(TrainingFacts(), "python3", seen_by({}, for_cpus()))
+    assert "T4" in found[0] or "CPU" in found[0]
+    assert "pip install" in found[1]
 
 
-def test_a_gpu_that_is_used_is_no_problem_and_the_interpreter_is_not_asked():
+def test_a_used_gpu_is_no_problem_and_the_interpreter_is_not_examined():
     asked = []
 
     def look(python):
@@ -32,9 +32,9 @@ def test_a_gpu_that_is_used_is_no_problem_and_the_interpreter_is_not_asked():
     assert asked == [None]
 
 
-def test_a_gpu_that_the_script_hides_is_named():
-    (told,) = problems(TrainingFacts(), "python3", seen_by({}, environment()))
-    assert told[0] == "this machine has Tesla T4, which the script does not use"
+def test_a_gpu_hidden_by_the_script_is_reported():
+    (found,) = problems(TrainingFacts(), "python3", seen_by({}, environment()))
+    assert found[0] == "this machine has Tesla T4, which the script does not use"
 
 
 def test_no_gpu_is_no_problem():
@@ -42,7 +42,7 @@ def test_no_gpu_is_no_problem():
 
 
 @pytest.mark.parametrize("command", ["why", "verify"])
-def test_an_option_of_the_script_is_told_where_it_goes(command):
+def test_the_error_for_an_option_of_the_script_says_where_it_goes(command):
     ran = kerascheck(command, "train.py", "--zz", "9")
     assert ran.code == 2 and ran.err == (
         f"kerascheck: error: --zz is no option of kerascheck {command}: put the script's own arguments after --, as in "

@@ -1,4 +1,4 @@
-"""The page of an answer that no run stands behind, with a hostile script."""
+"""HTML report of a made-up diagnosis, with a hostile script."""
 
 import html.parser
 import json
@@ -44,7 +44,7 @@ SELF_CLOSED = {"rect", "line", "polyline"}
 
 
 class Page(html.parser.HTMLParser):
-    """Raises on what a page of ours must not have: code, resources, tags that do not match."""
+    """Parser that rejects scripts, external resources and unbalanced tags."""
 
     def __init__(self, text):
         super().__init__()
@@ -172,7 +172,7 @@ def test_every_part_has_a_segment_a_colour_and_its_time(part):
     assert f"{part.value}9 ms90%" in Page(text).text
 
 
-def test_the_cause_stands_with_its_line_and_two_around():
+def test_the_cause_is_shown_with_its_line_and_two_around():
     made = render(full(input_lines=()), None)
     assert "MapAndBatch, a.py:4, 91% of the time of all stages" in Page(made).text
     assert '</span><span class="hit"><i>4</i>ds = ds.map(f)</span><span><i>5</i>ds = ds.batch(8)</span></pre>' in made
@@ -183,7 +183,7 @@ def test_a_recommendation_shows_finding_cause_related_place_and_diff():
     made = render(full(), None)
     text = Page(made).text
     assert "steps could become at most ×3.3 as fast by this" in text
-    for told in (
+    for expected in (
         "KC107 py-function-in-map",
         "KC107 says",
         "because",
@@ -192,7 +192,7 @@ def test_a_recommendation_shows_finding_cause_related_place_and_diff():
         "Results may change",
         "--fix --unsafe-fixes",
     ):
-        assert told in text
+        assert expected in text
     assert '<span class="add">+ds = ds.map(f, num_parallel_calls=4)</span>' in made
     assert "1 more about this" in text and "KC119" in text
 
@@ -216,7 +216,7 @@ def test_the_same_line_in_two_libraries_is_one_busy_line():
     assert "10%decode of" in text
 
 
-def test_the_line_that_trains_is_busy_in_a_loop_only():
+def test_the_line_that_trains_is_listed_only_for_loops():
     lines = {Part.PYTHON: [HotLine(PATH, 7, "<module>", "tensorflow", 0.9)]}
     assert "90%a.py:7" not in Page(render(look({Part.EAGER: 1.0}, main_lines=lines), None)).text
     assert "90%a.py:7" in Page(render(look({Part.EAGER: 1.0}, main_lines=lines, kind="optimizer loop"), None)).text
@@ -236,7 +236,7 @@ def test_the_timeline_shows_the_steps_that_were_sampled():
         assert words in text
 
 
-def test_waiting_inside_a_compiled_step_is_not_told_to_be_computing():
+def test_waiting_inside_a_compiled_step_is_not_shown_as_computing():
     assert "computing, or waiting for its data" in render(full(), None)
     assert "computing, or waiting for its data" not in render(full(backend="jax"), None)
     assert "computing, or waiting for its data" not in render(
@@ -251,14 +251,14 @@ def test_without_steps_there_is_no_timeline(timeline):
     assert "one after the other" not in Page(render(full(facts=FACTS_HERE | {"timeline": timeline}), None)).text
 
 
-def test_what_the_gpu_did_over_time():
+def test_gpu_series_are_shown():
     made = render(full(), gpus())
     assert 'points="0.0,100.0 1000.0,0.0"' in made and 'points="0.0,100.0 500.0,75.0 1000.0,50.0"' in made
     assert "50% busy" in Page(made).text
     assert "<h2>GPU</h2>" in made and "<h2>GPU</h2>" not in render(full(), None)
 
 
-def test_what_matters_little_and_what_is_not_run():
+def test_minor_and_unused_findings_are_listed():
     answer = full()
     text = Page(render(answer, None)).text
     assert [f.code for f in answer.diagnosis.little] == ["KC401"]

@@ -1,4 +1,4 @@
-"""What the sampling profiler counts."""
+"""Counts of the sampling profiler."""
 
 import gc
 import os
@@ -11,7 +11,7 @@ from kerascheck.runtime.verify.child.channel import Channel
 from kerascheck.runtime.verify.child.sampler import Sampler
 
 
-def test_waiting_for_kerascheck_is_no_time_of_the_script():
+def test_waiting_for_kerascheck_does_not_count():
     orders, order = os.pipe()
     waiting = threading.Thread(target=Channel(os.dup(order), orders).wait)
     waiting.start()
@@ -28,7 +28,7 @@ def test_waiting_for_kerascheck_is_no_time_of_the_script():
     assert sampler.looks == 1
 
 
-def test_code_of_the_script_that_a_data_adapter_calls_prepares_data(tmp_path):
+def test_script_code_called_by_a_data_adapter_counts_as_input(tmp_path):
     adapter, script = tmp_path / "trainers" / "data_adapters" / "adapter.py", tmp_path / "train.py"
     seen = []
     namespace = {}
@@ -42,7 +42,7 @@ def test_code_of_the_script_that_a_data_adapter_calls_prepares_data(tmp_path):
 
 
 def looked_through(sampler, *frames):
-    """What ``sampler`` sees of the main thread that is in functions of these (file, function), outermost first."""
+    """Classify a main thread whose stack has these (file, function) frames, outermost first."""
     seen = []
 
     def call():
@@ -56,7 +56,7 @@ def looked_through(sampler, *frames):
     return seen[0]
 
 
-def test_lines_of_the_script_inside_a_step_are_its_computing(tmp_path):
+def test_script_lines_inside_a_step_count_as_computing(tmp_path):
     inside = []
     sampler = Sampler(threading.get_ident(), in_step=lambda: bool(inside))
     assert looked_through(sampler, (tmp_path / "train.py", "run"))[0] == "python"
@@ -64,7 +64,7 @@ def test_lines_of_the_script_inside_a_step_are_its_computing(tmp_path):
     assert looked_through(sampler, (tmp_path / "train.py", "run"))[0] == "executing"
 
 
-def test_what_calls_a_function_is_where_it_is_traced(tmp_path):
+def test_tracing_is_located_at_the_call(tmp_path):
     graphs = tmp_path / "site-packages/tensorflow/python/framework/func_graph.py"
     script = tmp_path / "train.py"
     frames = (script, "train"), (graphs, "func_graph_from_py_func"), (script, "step")
@@ -72,7 +72,7 @@ def test_what_calls_a_function_is_where_it_is_traced(tmp_path):
     assert (kind, path, line, function) == ("tracing", str(script), 2, "train")
 
 
-def test_what_a_callback_asks_for_is_time_of_the_callback(tmp_path):
+def test_work_triggered_by_a_callback_counts_as_its_time(tmp_path):
     callbacks = tmp_path / "site-packages/keras/src/callbacks/callback_list.py"
     adapter, script = tmp_path / "site-packages/trainers/data_adapters/adapter.py", tmp_path / "train.py"
     for name, expected in ("on_epoch_end", "between epochs"), ("on_train_batch_end", "callback"):
@@ -81,7 +81,7 @@ def test_what_a_callback_asks_for_is_time_of_the_callback(tmp_path):
         assert (kind, path, line) == (expected, str(script), 2)
 
 
-def test_what_the_script_lets_go_of_dies_while_it_is_sampled():
+def test_objects_dropped_by_the_script_are_freed_during_sampling():
     class Iterator:
         pass
 

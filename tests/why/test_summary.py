@@ -9,7 +9,7 @@ from kerascheck.runtime.why.diagnosis import diagnose
 from kerascheck.runtime.why.step import Part
 
 
-def test_it_has_ten_lines_at_most_and_nothing_private():
+def test_the_summary_has_at_most_ten_lines_and_nothing_private():
     made = step({Part.INPUT: 0.6, Part.COMPUTE: 0.3}, facts={"versions": {"tensorflow": "2.21.0", "keras": "3.15.0"}})
     made = replace(made, epochs=2, steps_per_epoch=1000, busy_others=0.1)
     lines = list(summary.lines(diagnose(made, [finding("KC101", 4)], NONE)))

@@ -35,25 +35,25 @@ def line_of(script, text):
 
 def test_a_serial_map_is_named():
     script = SCRIPTS / "stateful_serial_map.py"
-    told = answer(script)
-    assert told["parts"][0]["part"] == "input"
-    assert told["parts"][0]["cause"]["line"] == line_of(script, ".map(")
-    assert told["advice"][0]["findings"][0]["code"] == "KC101"
+    report = answer(script)
+    assert report["parts"][0]["part"] == "input"
+    assert report["parts"][0]["cause"]["line"] == line_of(script, ".map(")
+    assert report["advice"][0]["findings"][0]["code"] == "KC101"
 
 
 def test_an_eager_step_is_named():
-    told = answer(SCRIPTS / "eager_loop.py")
-    assert told["parts"][0]["part"] == "eager"
-    assert told["advice"][0]["findings"][0]["code"] == "KC401"
+    report = answer(SCRIPTS / "eager_loop.py")
+    assert report["parts"][0]["part"] == "eager"
+    assert report["advice"][0]["findings"][0]["code"] == "KC401"
 
 
-def test_a_training_that_computes_is_not_told_to_change_its_input():
-    told = answer(SCRIPTS / "compute_bound.py")
-    assert told["parts"][0]["part"] == "compute"
-    # Where other programs take the processors, the input's share grows; what is smaller than another part halves no step.
-    assert all(advice["part"] == "compute" or (advice["largest_gain"] or 1) <= 2 for advice in told["advice"])
-    advised = [finding for advice in told["advice"] for finding in advice["findings"]]
-    assert "KC101" in [finding["code"] for finding in (*told["matters_little"], *advised)]
+def test_a_compute_bound_training_gets_no_input_advice():
+    report = answer(SCRIPTS / "compute_bound.py")
+    assert report["parts"][0]["part"] == "compute"
+    # On a busy machine the share of the input grows, but only parts larger than another one can halve a step.
+    assert all(advice["part"] == "compute" or (advice["largest_gain"] or 1) <= 2 for advice in report["advice"])
+    advised = [finding for advice in report["advice"] for finding in advice["findings"]]
+    assert "KC101" in [finding["code"] for finding in (*report["matters_little"], *advised)]
 
 
 def test_the_line_of_a_generator_that_no_rule_covers_is_named(tmp_path):
@@ -72,9 +72,9 @@ def test_the_line_of_a_generator_that_no_rule_covers_is_named(tmp_path):
         "model.compile('sgd', 'mse')\n"
         "model.fit(Rows(), epochs=3, verbose=0)\n"
     )
-    told = answer(script)
-    assert told["parts"][0]["part"] == "input"
-    assert told["parts"][0]["cause"]["line"] == 8
+    report = answer(script)
+    assert report["parts"][0]["part"] == "input"
+    assert report["parts"][0]["cause"]["line"] == 8
 
 
 BETWEEN_EPOCHS = """\
@@ -101,10 +101,10 @@ model.fit(rows, rows[:, :1], epochs=300, verbose=0, MORE)
 def test_predictions_at_the_end_of_epochs_are_named(tmp_path):
     script = tmp_path / "train.py"
     script.write_text(BETWEEN_EPOCHS.replace("MORE", "callbacks=[Report()]"))
-    told = answer(script)
-    assert told["parts"][0]["part"] == "between_epochs"
-    assert told["parts"][0]["cause"]["line"] == line_of(script, "predict")
-    assert told["advice"][0]["findings"][0]["code"] == "KC405"
+    report = answer(script)
+    assert report["parts"][0]["part"] == "between_epochs"
+    assert report["parts"][0]["cause"]["line"] == line_of(script, "predict")
+    assert report["advice"][0]["findings"][0]["code"] == "KC405"
 
 
 @pytest.mark.parametrize("wait, backend", [("0.02", "tensorflow"), ("0.5", "tensorflow"), ("0.5", "jax")])
@@ -112,16 +112,16 @@ def test_validation_is_a_part_of_a_training(tmp_path, wait, backend):
     pytest.importorskip(backend)
     script = tmp_path / "train.py"
     script.write_text(BETWEEN_EPOCHS.replace("MORE", "validation_data=Slow()").replace("WAIT", wait))
-    told = answer(script, environment={**os.environ, "KERAS_BACKEND": backend})
-    assert told["parts"][0]["part"] == "validation"
-    # Of a validation that is stopped after some seconds, the batches that are left count.
-    assert "at least" not in told["headline"]
-    # A sleep takes no less than it says; on a machine with other work, batches and predictions take longer besides.
-    assert 18 * float(wait) < told["parts"][0]["seconds"] * 8 < 30 * float(wait) + 3
+    report = answer(script, environment={**os.environ, "KERAS_BACKEND": backend})
+    assert report["parts"][0]["part"] == "validation"
+    # If a validation is stopped after some seconds, its remaining batches are counted.
+    assert "at least" not in report["headline"]
+    # A sleep never takes less than its argument; on a busy machine, batches and predictions take longer.
+    assert 18 * float(wait) < report["parts"][0]["seconds"] * 8 < 30 * float(wait) + 3
 
 
 QUESTIONS = {
-    # Part, line of the cause (as text), what the first recommendation says.
+    # Part, line of the cause (as text), text in the first recommendation.
     "predict and fit for each row": (
         """\
 model = keras.Sequential([keras.Input((8,)), keras.layers.Dense(4)])
@@ -268,17 +268,17 @@ model.fit(train, steps_per_epoch=30, epochs=50, validation_data=held_out, valida
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_what_people_ask_is_answered(tmp_path, question):
+def test_common_questions_are_answered(tmp_path, question):
     text, part, line, said = QUESTIONS[question]
     script = tmp_path / "train.py"
     script.write_text("import numpy as np\nimport tensorflow as tf\nimport keras\n" + text)
-    told = answer(script)
-    unexplained = told["parts"][0]["part"] == "unexplained"
-    if told["warning"] and (unexplained or not told["advice"]):
+    report = answer(script)
+    unexplained = report["parts"][0]["part"] == "unexplained"
+    if report["warning"] and (unexplained or not report["advice"]):
         pytest.skip("other programs use this machine: why says so, and that it cannot tell")
-    assert said in told["advice"][0]["text"], told["advice"]
-    # Beside other programs the same work takes longer at one time than at another: that is unexplained.
-    parts = [each for each in told["parts"] if each["part"] != "unexplained"]
+    assert said in report["advice"][0]["text"], report["advice"]
+    # On a busy machine the duration of the same work varies, which shows as unexplained time.
+    parts = [each for each in report["parts"] if each["part"] != "unexplained"]
     if part is not None:
         assert parts[0]["part"] == part
     if line is not None:
@@ -307,7 +307,7 @@ def test_a_file_that_does_not_exist_is_one_line(tmp_path):
     assert "Traceback" not in result.stderr
 
 
-def test_a_line_in_a_function_that_autograph_rewrote_is_that_of_the_notebook(tmp_path):
+def test_lines_rewritten_by_autograph_are_mapped_to_the_notebook(tmp_path):
     cells = [
         "%matplotlib inline\nimport numpy as np\nimport tensorflow as tf\nimport keras\n",
         "def slow(x, y):\n"
@@ -325,33 +325,33 @@ def test_a_line_in_a_function_that_autograph_rewrote_is_that_of_the_notebook(tmp
     ]
     script = tmp_path / "train.ipynb"
     script.write_text(json.dumps({"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
-    told = answer(script)
-    assert "KC107" in json.dumps(told["advice"])
-    assert all(line["path"] in ("", str(script)) for line in told["python"])
+    report = answer(script)
+    assert "KC107" in json.dumps(report["advice"])
+    assert all(line["path"] in ("", str(script)) for line in report["python"])
 
 
 @pytest.mark.parametrize("backend", ["jax", "torch"])
 def test_a_slow_python_dataset_is_named_on_every_backend(backend):
     pytest.importorskip(backend)
     script = SCRIPTS / "keras3_any_backend.py"
-    told = answer(script, environment={**os.environ, "KERAS_BACKEND": backend})
-    assert told["backend"] == backend
-    waiting = next(part for part in told["parts"] if part["part"] == "input")
+    report = answer(script, environment={**os.environ, "KERAS_BACKEND": backend})
+    assert report["backend"] == backend
+    waiting = next(part for part in report["parts"] if part["part"] == "input")
     assert waiting["cause"]["line"] == line_of(script, "np.stack")
-    start = sum(part["share"] for part in told["parts"] if part["part"] == "start")
+    start = sum(part["share"] for part in report["parts"] if part["part"] == "start")
     assert waiting["share"] / (1 - start) > 0.2
 
 
 @pytest.mark.parametrize("backend", ["jax", "torch"])
-def test_python_between_the_steps_of_a_loop_is_told_from_its_computing(backend):
+def test_python_between_the_steps_of_a_loop_is_separated_from_computing(backend):
     pytest.importorskip(backend)
     script = SCRIPTS / f"{backend}_loop.py"
-    told = answer(script)
-    assert (told["backend"], told["parts"][0]["part"]) == (backend, "python")
-    assert told["parts"][0]["cause"]["line"] == line_of(script, "np.array([[float")
+    report = answer(script)
+    assert (report["backend"], report["parts"][0]["part"]) == (backend, "python")
+    assert report["parts"][0]["cause"]["line"] == line_of(script, "np.array([[float")
 
 
-def test_what_torch_compiles_again_is_named_with_its_reason(tmp_path):
+def test_torch_recompilations_are_reported_with_their_reason(tmp_path):
     pytest.importorskip("torch")
     script = tmp_path / "train.py"
     script.write_text(
@@ -369,13 +369,13 @@ for i in range(400):
     optimizer.step()
 """
     )
-    told = answer(script)
-    assert told["parts"][0]["part"] == "compile"
-    assert told["parts"][0]["cause"]["line"] == line_of(script, "@torch.compile")
-    assert "tensor 'x' size mismatch at index 0" in told["advice"][0]["text"]
+    report = answer(script)
+    assert report["parts"][0]["part"] == "compile"
+    assert report["parts"][0]["cause"]["line"] == line_of(script, "@torch.compile")
+    assert "tensor 'x' size mismatch at index 0" in report["advice"][0]["text"]
 
 
-def test_what_jax_compiles_again_is_named_with_its_shapes(tmp_path):
+def test_jax_recompilations_are_reported_with_their_shapes(tmp_path):
     pytest.importorskip("jax")
     script = tmp_path / "train.py"
     script.write_text(
@@ -394,7 +394,7 @@ model.compile("adam", "mse")
 model.fit(Sentences(), epochs=2, verbose=0)
 """
     )
-    told = answer(script)
-    assert told["parts"][0]["part"] == "compile"
-    assert told["parts"][0]["cause"]["line"] == line_of(script, "model.fit")
-    assert "for int32 arguments of" in told["advice"][0]["text"]
+    report = answer(script)
+    assert report["parts"][0]["part"] == "compile"
+    assert report["parts"][0]["cause"]["line"] == line_of(script, "model.fit")
+    assert "for int32 arguments of" in report["advice"][0]["text"]

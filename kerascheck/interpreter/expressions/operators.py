@@ -1,4 +1,4 @@
-"""Arithmetic, comparisons, boolean operators and text formatting."""
+"""Arithmetic, comparisons, boolean operators and string formatting."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _BINARY: dict[type[cst.CSTNode], Callable[[Any, Any], Any]] = {
 
 
 def eval_binary(state: AbstractState, node: cst.BinaryOperation) -> Value:
-    # Long chains lean to the left: walk down the spine instead of recursing.
+    # Long chains are nested on the left: iterate along them instead of recursing.
     spine = []
     left: cst.CSTNode = node
     while isinstance(left, cst.BinaryOperation):
@@ -131,7 +131,7 @@ def eval_boolean(state: AbstractState, node: cst.BooleanOperation) -> Value:
 def eval_comparison(state: AbstractState, node: cst.Comparison) -> Value:
     values = [state.eval(node.left), *(state.eval(target.comparator) for target in node.comparisons)]
     identity = any(isinstance(target.operator, (cst.Is, cst.IsNot, cst.In, cst.NotIn)) for target in node.comparisons)
-    # Comparing a tensor with None is decided in Python (tensor_equals in python/ops/math_ops.py).
+    # Python decides comparisons of a tensor with None (tensor_equals in python/ops/math_ops.py).
     identity = identity or any(isinstance(value, Constant) and value.value is None for value in values)
     if any(holds_tensor(value) for value in values) and not identity:
         scalar = any(isinstance(value, Constant) for value in values)
@@ -156,7 +156,7 @@ def eval_formatted(state: AbstractState, node: cst.FormattedString) -> Value:
 
 
 def _text(state: AbstractState, node: cst.CSTNode, values: list[Value]) -> Value:
-    """A text with values formatted into it, which reads them."""
+    """A string with formatted values, which reads them."""
     if any(map(holds_tensor, values)):
         state.use("format", node)
     state.record(node, "builtins.format", None, UNKNOWN, Arguments(values))
@@ -164,7 +164,7 @@ def _text(state: AbstractState, node: cst.CSTNode, values: list[Value]) -> Value
 
 
 def _of_python(operator: cst.BaseBinaryOp, left: Value, right: Value) -> Value:
-    """The result of an operator on two numbers, texts or lists of Python."""
+    """The result of an operator on two Python numbers, strings or lists."""
     if isinstance(left, Constant) and isinstance(right, Constant):
         operation = _BINARY.get(type(operator))
         numbers = all(isinstance(side.value, (int, float)) and type(side.value) is not bool for side in (left, right))
@@ -179,7 +179,7 @@ def _of_python(operator: cst.BaseBinaryOp, left: Value, right: Value) -> Value:
     if left is UNKNOWN or right is UNKNOWN:
         return UNKNOWN
     counter = next((side for side in (left, right) if isinstance(side, LoopVariable)), None)
-    # A modulo or floor division repeats the same few numbers.
+    # A modulo or floor division yields only few different numbers.
     divides = isinstance(operator, (cst.Modulo, cst.FloorDivide))
     if counter is not None and is_number(left) and is_number(right) and not divides:
         return computed(counter.name, left, right)
@@ -193,7 +193,7 @@ def _of_python(operator: cst.BaseBinaryOp, left: Value, right: Value) -> Value:
 
 
 def _length(value: str | float) -> int:
-    """The characters of a text, or the bits of an integer."""
+    """The number of characters of a string, or of bits of an integer."""
     if isinstance(value, str):
         return len(value)
     return value.bit_length() if isinstance(value, int) else 0

@@ -65,7 +65,7 @@ def _item_of_external_instance(
     if value.name == LIST_PHYSICAL_DEVICES:
         return ExternalInstance(PHYSICAL_DEVICE, value.call, {"index": key})
     if value.name.startswith("sklearn.datasets.") and isinstance(constant(key), str):
-        # A Bunch offers its arrays as attributes and as items.
+        # A Bunch has its arrays as attributes and as items.
         return Method(value, constant(key))
     return None
 
@@ -117,7 +117,7 @@ def _item_of_dict(dictionary: DictValue, key: Value) -> Value:
 
 
 def _items_at(value: SequenceValue | ExternalInstance, indices: list[array_shapes.Index]) -> Value | None:
-    """An item or slice of a text, or of a list of texts or numbers, at a computed position; None otherwise."""
+    """An item or slice of a string, or of a list of strings or numbers, at a computed position; otherwise None."""
     positions = [
         part
         for index in indices

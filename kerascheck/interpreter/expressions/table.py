@@ -1,4 +1,4 @@
-"""Table from expression nodes to the functions that evaluate them."""
+"""Table that maps expression nodes to the functions that evaluate them."""
 
 from __future__ import annotations
 

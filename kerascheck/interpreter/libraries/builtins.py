@@ -190,7 +190,7 @@ _KEPT = frozenset({"builtins.len", "builtins.open"})
 
 
 def _number(name: str, call: Call) -> Value | None:
-    """The number that a function returns for numbers, or for a value that holds one; None for other results."""
+    """The number that a function returns for numbers, or for a value that contains one; None for other results."""
     given = call.arguments.positional
     first = given[0] if given else UNKNOWN
     counter = next((value for value in given if isinstance(value, LoopVariable)), None)
@@ -244,7 +244,7 @@ def _trange(state: AbstractState, call: Invocation) -> Value:
 
 @takes_functions(lambda name: name.startswith("multiprocessing."))
 def _run_in_process(state: AbstractState, call: Invocation) -> None:
-    """Run a function in a new process: earlier calls do not count there."""
+    """Run a function in a new process, where earlier calls do not count."""
     path = ExecutionPath("root", None, state.module, call.node, label="process")
     state.inside(path, lambda given: run_arguments(state, given, call.node, tensors=False), call.arguments)
 

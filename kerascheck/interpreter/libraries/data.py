@@ -76,7 +76,7 @@ def _recorded_dataset(state: AbstractState, call: Invocation, name: str) -> Data
 
 
 def _loaded(state: AbstractState, call: Invocation, name: str) -> Value:
-    """The result of loading from TensorFlow Datasets: one dataset per split of a list, optionally with the info."""
+    """The result of loading from TensorFlow Datasets: one dataset per split, optionally with the info object."""
     recorded = state.record(call.node, name, None, UNKNOWN, call.arguments)
     split = recorded.given("split")
     count = len(split.items) if isinstance(split, SequenceValue) else 1
@@ -87,7 +87,7 @@ def _loaded(state: AbstractState, call: Invocation, name: str) -> Value:
 
 @functions(lambda name: name.startswith(OF_DATA_DATASET))
 def _unbound(state: AbstractState, call: Invocation) -> Value | None:
-    """Unbound methods: ``tf.data.Dataset.map(ds, f)``."""
+    """An unbound method, such as ``tf.data.Dataset.map(ds, f)``."""
     if not isinstance(call.first, Dataset):
         return None
     rest = without_first(call.arguments)
@@ -106,7 +106,7 @@ def _built(state: AbstractState, call: Invocation) -> Value | None:
 
 @method("to_tf_dataset", "prepare_tf_dataset")
 def _transformed(state: AbstractState, call: Invocation) -> Value:
-    """Conversions of Hugging Face."""
+    """A conversion method of Hugging Face datasets."""
     call.record(state)
     return _recorded_dataset(state, call, f"transformers.{call.attribute}")
 
@@ -143,7 +143,7 @@ def _method(state: AbstractState, call: Invocation, dataset: Dataset) -> Value:
 
 
 def _other_method(state: AbstractState, call: Invocation, dataset: Dataset) -> Value:
-    """Methods that return no dataset."""
+    """A method that does not return a dataset."""
     attribute = call.attribute
     if attribute in ("items", "values", "keys", "get") and dataset.stage.is_source:
         # A dictionary of datasets, as tfds.load returns for several splits.
@@ -172,7 +172,7 @@ def _applied(state: AbstractState, call: Invocation, dataset: Dataset) -> Value:
 
 
 def _follow(state: AbstractState, stage: DatasetOp, node: cst.CSTNode) -> None:
-    """Run the function given to map, filter, interleave, ... and keep its facts."""
+    """Run the function passed to map, filter, interleave, ... and store its facts."""
     parameter = DATASET_METHODS.get(stage.name)
     function = stage.given(parameter) if parameter is not None else None
     if function is None:

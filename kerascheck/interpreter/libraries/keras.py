@@ -45,7 +45,7 @@ from kerascheck.knowledge.classes import (
 )
 from kerascheck.knowledge.layers import LAMBDA, LAYERS
 
-# Roles of datasets in other arguments of fit than the first.
+# Roles of datasets in arguments of fit other than the first.
 _OTHER_ROLES = {"validation_data": "validation", "callbacks": "escape"}
 
 
@@ -54,7 +54,10 @@ _OTHER_ROLES = {"validation_data": "validation", "callbacks": "escape"}
 
 @method(*CONSUMING_METHODS)
 def _consuming(state: AbstractState, call: Invocation) -> Value | None:
-    """The methods fit, evaluate, predict, adapt and similar ones; of unknown classes only if they receive Keras data."""
+    """The methods fit, evaluate, predict, adapt and similar ones.
+
+    On unknown classes they count only if they receive Keras data.
+    """
     ours = call.owner in (MODEL, None, LAYER)
     if not ours and not any(any(datasets_in(value)) or is_keras_data(value) for value in call.arguments.values()):
         return None
@@ -76,7 +79,7 @@ def _consume(state: AbstractState, call: Invocation) -> Value:
 
 
 def _run_items(state: AbstractState, value: Value, node: cst.CSTNode) -> None:
-    """Run ``__getitem__`` of a PyDataset of another module, as Keras does; functions of this module run anyway."""
+    """Run ``__getitem__`` of a PyDataset of another module, like Keras; functions of this module run anyway."""
     for option in options_of(value):
         function = option.cls.member("__getitem__") if isinstance(option, Instance) and is_py_dataset(option) else None
         if isinstance(function, Function) and function.module is not state.entry:
@@ -97,7 +100,7 @@ def _compile(state: AbstractState, call: Invocation) -> Value | None:
 
 @method("add")
 def _add(state: AbstractState, call: Invocation) -> None:
-    """The method call ``model.add(layer)``: the model keeps the layer."""
+    """The method call ``model.add(layer)``: the model stores the layer."""
     if isinstance(call.receiver, ExternalInstance) and call.owner == MODEL:
         added = call.receiver.attributes.setdefault("layers added", SequenceValue("list", []))
         if isinstance(added, SequenceValue):
@@ -141,7 +144,7 @@ def _lambda(state: AbstractState, call: Invocation) -> None:
 
 @takes_functions(LAMBDA_CALLBACK.__eq__)
 def _hooks(state: AbstractState, call: Invocation) -> None:
-    """Functions that Keras calls during fit: each has a root path labelled with its hook."""
+    """Functions that Keras calls during fit; each has a root path labelled with its hook."""
     for hook, given in call.arguments.keywords.items():
         path = ExecutionPath("root", None, state.module, call.node, label=hook)
         state.inside(path, lambda value: run_callables(state, value, None, call.node, tensors=False), given)

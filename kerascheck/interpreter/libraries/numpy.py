@@ -34,7 +34,7 @@ def _of_tensors(state: AbstractState, call: Call, name: str) -> Value | None:
     if not any(map(holds_tensor, call.arguments.values())):
         return None
     state.use("numpy", call.node)
-    # In compiled code NumPy raises, or returns the tensor.
+    # In compiled code NumPy raises an error, or returns the tensor.
     call.result = Tensor(name) if state.path.traced_by() else ExternalInstance(name, call)
     return call.result
 

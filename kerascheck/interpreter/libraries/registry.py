@@ -79,7 +79,7 @@ def function(*names: str) -> Callable[[Handler], Handler]:
 
 
 def functions(belongs: Callable[[str], bool]) -> Callable[[Handler], Handler]:
-    """Register a handler for all functions whose canonical name ``belongs`` and that have no handler of their own."""
+    """Register a handler for all functions without a specific one whose canonical name satisfies ``belongs``."""
 
     def register(handler: Handler) -> Handler:
         _FAMILIES.append((belongs, handler))
@@ -105,7 +105,7 @@ def methods_of(*classes: str) -> Callable[[Handler], Handler]:
 
 
 def methods_on(kind: type[Kind]) -> Callable[[HandlerOn[Kind]], HandlerOn[Kind]]:
-    """Register a handler for all methods of a type of value, whatever library it comes from."""
+    """Register a handler for all methods of a type of value, whichever library it comes from."""
 
     def register(handler: HandlerOn[Kind]) -> HandlerOn[Kind]:
         def on_kind(state: AbstractState, call: Invocation) -> Value | None:
@@ -119,7 +119,7 @@ def methods_on(kind: type[Kind]) -> Callable[[HandlerOn[Kind]], HandlerOn[Kind]]
 
 
 def takes_functions(belongs: Callable[[str], bool]) -> Callable[[Handler], Handler]:
-    """Register a handler for the functions passed to callables whose canonical name ``belongs``."""
+    """Register a handler for functions passed to callables whose canonical name satisfies ``belongs``."""
 
     def register(handler: Handler) -> Handler:
         _CALLBACK_HANDLERS.append((belongs, handler))
@@ -129,9 +129,9 @@ def takes_functions(belongs: Callable[[str], bool]) -> Callable[[Handler], Handl
 
 
 def outcome(belongs: Callable[[str], bool]) -> Callable[[Outcome], Outcome]:
-    """Register a function that returns results of recorded calls whose canonical name ``belongs``.
+    """Register a function that returns results of recorded calls whose canonical name satisfies ``belongs``.
 
-    The first that returns a result wins.
+    The first result that is not None is used.
     """
 
     def register(handler: Outcome) -> Outcome:
@@ -165,7 +165,7 @@ def method_handlers(call: Invocation) -> Iterator[Handler]:
 
 @cache
 def callback_handler(name: str) -> Handler | None:
-    """The handler of functions passed to a callable of this name; None if there is none."""
+    """The handler of functions passed to a callable with this name; None if there is none."""
     return next((handler for belongs, handler in _CALLBACK_HANDLERS if belongs(name)), None)
 
 

@@ -47,7 +47,7 @@ def _compiler(state: AbstractState, call: Invocation) -> Value:
     recorded = call.record(state)
     function = call.arguments.first("func")
     if function is None or constant(function, 0) is None:
-        # Options for a function that follows, as in @tf.function(jit_compile=True).
+        # Options for the function that follows, as in @tf.function(jit_compile=True).
         return ExternalInstance(call.name, recorded)
     return compile_value(state, function, COMPILERS[call.name], recorded, call.node)
 
@@ -89,7 +89,7 @@ def _of_tensor(state: AbstractState, call: Invocation) -> Value:
 
 @outcome(lambda name: name.startswith((OF_PYTHON_FRAMEWORK_COMMON_SHAPES, OF_PYTHON_FRAMEWORK_TENSOR_SHAPE)))
 def _shape(state: AbstractState, call: Call, name: str) -> Value:
-    """Static shapes in TensorFlow's graphs are Python objects."""
+    """A static shape, which is a Python object in TensorFlow's graphs."""
     return UNKNOWN
 
 

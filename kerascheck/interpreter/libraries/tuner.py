@@ -29,7 +29,7 @@ from kerascheck.knowledge.devices import STRATEGY_SCOPE
 
 @functions(is_tuner)
 def _tuner(state: AbstractState, call: Invocation) -> Value:
-    """A tuner, with one model that represents all it builds: it builds one at once, to discover the search space.
+    """A tuner, with one model that stands for all its models. It builds one immediately, to discover the search space.
 
     Source: ``BaseTuner._populate_initial_space`` in keras_tuner/src/engine/base_tuner.py, 1.4.8.
     """

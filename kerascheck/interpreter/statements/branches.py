@@ -47,7 +47,7 @@ def run_if(state: AbstractState, node: cst.If) -> bool:
 
 
 def _invalidate_types(state: AbstractState, test: cst.BaseExpression) -> None:
-    """Forget the types that a test inspects: such a function handles other types than tensors, too."""
+    """Discard the types that a test inspects, because such a function also handles other types than tensors."""
     for node in state.module.tree.descendants(test):
         if not isinstance(node, cst.Call) or not node.args or not isinstance(node.args[0].value, cst.Name):
             continue

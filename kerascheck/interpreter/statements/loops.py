@@ -1,4 +1,4 @@
-"""The loops for and while."""
+"""``for`` and ``while`` loops."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def run_for(state: AbstractState, node: cst.For) -> bool:
     for item in [element_of(iterable, loop)] if apart is None else apart:
         bind(state, node.target, item)
         if loop.trips == 0 and isinstance(iterable, IteratorValue) and iterable.kind == "range":
-            # A loop over range(0) is switched off on purpose, but its names may still be used.
+            # A loop over range(0) is disabled on purpose, but its names may still be used.
             state.unrecorded(lambda body: state.inside(loop, state.run_suite, body), node.body)
         else:
             state.inside(loop, state.run_suite, node.body)

@@ -1,4 +1,4 @@
-"""Expression statements, with blocks, and statements that end a block."""
+"""Expression statements, ``with`` blocks, and statements that end a block."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def run_expression_statement(state: AbstractState, node: cst.Expr) -> bool:
         for dataset in options_of(value):
             if isinstance(dataset, Dataset) and dataset.stage.node is node.value and not dataset.stage.is_source:
                 state.sink("discard", dataset, node.value)
-        # In a notebook this ends a cell, or restarts the kernel for the next ones.
+        # In a notebook this ends a cell, or restarts the kernel for the following cells.
         goes_on = state.path.frame.function is None and state.module.source.cells is not None
         return isinstance(value, ExternalInstance) and value.name in ENDS_THE_PROGRAM and not goes_on
     return False

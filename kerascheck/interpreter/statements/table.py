@@ -1,4 +1,4 @@
-"""Table from statement nodes to the functions that run them."""
+"""Table that maps statement nodes to the functions that run them."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from kerascheck.knowledge.signatures import Signature
 
 @dataclass(eq=False, slots=True)
 class Arguments:
-    """Evaluated arguments of a call; ``nodes`` keeps their syntax for messages and fixes."""
+    """Evaluated arguments of a call; ``nodes`` has their syntax for messages and fixes."""
 
     positional: list[Value] = field(default_factory=list)
     keywords: dict[str, Value] = field(default_factory=dict)
@@ -41,7 +41,7 @@ class Arguments:
     def given(self, signature: Signature, parameter: str) -> Value | None:
         """The argument for a parameter of this signature.
 
-        None if certainly not given; UNKNOWN if it may be given, by a position whose parameter is unknown.
+        None if certainly not given; UNKNOWN if a position whose parameter is unknown may supply it.
         """
         for position, name in signature.places(parameter):
             value = self.get(position, name)
@@ -50,12 +50,12 @@ class Arguments:
         return UNKNOWN if signature.may_hold(len(self.positional), parameter) else None
 
     def written(self, signature: Signature, parameter: str) -> cst.Arg | None:
-        """The syntax of the argument that ``given`` returns, if it is written out."""
+        """The syntax of the argument that ``given`` returns, if it is spelled out."""
         nodes = (self.node(position, name) for position, name in signature.places(parameter))
         return next((node for node in nodes if node is not None), None)
 
     def node(self, position: int | None, keyword: str | None) -> cst.Arg | None:
-        """The syntax of the argument that ``get`` returns, if it is written out."""
+        """The syntax of the argument that ``get`` returns, if it is spelled out."""
         if keyword is not None and keyword in self.nodes:
             return self.nodes[keyword]
         return self.nodes.get(position) if position is not None else None

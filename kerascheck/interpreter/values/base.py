@@ -12,12 +12,12 @@ from kerascheck.syntax.names import canonical
 now = count(1).__next__
 """A logical clock: later calls return higher numbers.
 
-Mutable objects keep the time of their creation, to tell old from new.
+Mutable objects store the time of their creation, to separate old from new.
 """
 
 
 class Value:
-    """An abstract value of a run-time value. Unknown is a value of its own, never the absence of one.
+    """An abstract value of a run-time value. Unknown is a separate value, never the absence of one.
 
     Example:
         >>> isinstance(call("model.fit(x, epochs=3)").given("epochs"), Value)
@@ -28,7 +28,7 @@ class Value:
 
 
 class _Unknown(Value):
-    """A value about which nothing is known; it is given. An argument that is certainly not given is None.
+    """A given value about which nothing is known. An argument that is certainly not given is None instead.
 
     Example:
         >>> call("model.fit(x, epochs=n)").given("epochs") is UNKNOWN
@@ -80,8 +80,8 @@ def external(dotted: str) -> External:
 class SequenceValue(Value):
     """A tuple, list or set with known items; ``kind`` is "tuple", "list" or "set".
 
-    ``open`` if there may be fewer or more items of the same kinds, or another order. Then ``most`` is the maximum
-    length, if known.
+    ``open`` is set if there may be fewer or more items of the same kinds, or another order. Then ``most`` is the
+    maximum length, if known.
 
     Example:
         >>> callbacks = call("model.fit(x, callbacks=[keras.callbacks.TensorBoard()])").given("callbacks")
@@ -98,7 +98,7 @@ class SequenceValue(Value):
 
 @dataclass(eq=False, slots=True)
 class DictValue(Value):
-    """A dictionary with known string keys; ``open`` if there may be others, and ``most`` as in :class:`SequenceValue`.
+    """A dictionary with known string keys. ``open`` and ``most`` are as in :class:`SequenceValue`.
 
     Example:
         >>> call("print({'a': 1})").arguments.positional[0].items

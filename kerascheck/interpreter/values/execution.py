@@ -1,7 +1,7 @@
 """Calls, execution paths, functions and dataset operations.
 
-They share one file because they refer to each other: a call has a path, a path runs a function or a dataset operation,
-and these hold the call that created them.
+They share one file because they refer to each other. A call has a path, a path runs a function or a dataset operation,
+and these refer to the call that created them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Found = TypeVar("Found")
 
 
 class ModuleFinder(Protocol):
-    """A project as the interpreter uses it: :class:`kerascheck.interpreter.project.Project`."""
+    """The interface of a project to the interpreter: :class:`kerascheck.interpreter.project.Project`."""
 
     def find(self, importer: Any, dotted: str, level: int) -> ModuleLike | None: ...
     def imported(self, module: Any) -> list[Any]: ...
@@ -43,7 +43,7 @@ class RunRecord(Protocol):
 
 
 class ModuleLike(Protocol):
-    """A module as values and the interpreter use it: :class:`kerascheck.interpreter.module.Module`."""
+    """The interface of a module to values and the interpreter: :class:`kerascheck.interpreter.module.Module`."""
 
     source: Source
 
@@ -112,7 +112,7 @@ class Class(Value):
         return self._ancestry
 
     def external_bases(self) -> frozenset[str]:
-        """Canonical names of every base outside the linted tree."""
+        """Canonical names of all bases outside the linted tree."""
         return self._external_bases
 
     def member(self, name: str) -> Value | None:
@@ -152,10 +152,10 @@ class Function(Value):
 
 @dataclass(eq=False, slots=True)
 class ExecutionPath(PathQueries):
-    """One step of the path that leads to a piece of running code.
+    """One element of the path that leads to a piece of running code.
 
     ``kind`` is one of "root" (a module body or a function without a call site), "call" (inside a function), "loop",
-    "with", "branch", "handler", "try", or "handed" (a function handed to a library, which may call it later or never).
+    "with", "branch", "handler", "try", or "handed" (a function passed to a library, which may call it later or never).
 
     Example:
         >>> loop = call("for x in range(3): f(x)").path.innermost_loop(within="program")
@@ -169,11 +169,11 @@ class ExecutionPath(PathQueries):
     node: cst.CSTNode
     function: Function | None = None
     traced: str | None = None
-    """For calls: the compiler of the code ("tf.function", "map", "call", "train_step", ...), None for eager code."""
+    """Compiler of the code of a call ("tf.function", "map", "call", "train_step", ...); None for eager code."""
     value: Value = UNKNOWN
     """The iterable of a loop, or the context manager of a ``with`` statement."""
     trips: int | None = None
-    """The number of iterations of a loop, if literals decide it."""
+    """The number of iterations of a loop, if literals determine it."""
     most: int | None = None
     """The maximum number of iterations, if ``trips`` is unknown."""
     stage: DatasetOp | None = None
@@ -220,11 +220,11 @@ class ExecutionPath(PathQueries):
 
 @dataclass(eq=False, slots=True)
 class Call:
-    """One call (or attribute/item assignment) that the interpreter saw, in program order.
+    """One call (or assignment to an attribute or item) seen by the interpreter.
 
-    ``name`` is the canonical dotted name, for methods that of the receiver's class and the method ("keras.Model.fit");
-    None if the callee is unknown. Assignments appear as "<class>.__setattr__" and "os.environ.__setitem__". In compiled
-    code, assignments of tensors to objects that outlive the call appear as "builtins.object.__set__", and ``+=`` as
+    ``name`` is the canonical dotted name; for methods, the receiver's class and the method ("keras.Model.fit"); None if
+    the callee is unknown. Assignments appear as "<class>.__setattr__" and "os.environ.__setitem__". In compiled code,
+    assignments of tensors to objects that outlive the call appear as "builtins.object.__set__", and ``+=`` as
     "builtins.object.__iadd__".
 
     Example:
@@ -237,7 +237,7 @@ class Call:
     node: cst.CSTNode
     name: str | None
     attribute: str | None
-    """The method name, also for unknown receivers."""
+    """The method name, even if the receiver is unknown."""
     receiver: Value
     arguments: Arguments
     path: ExecutionPath
@@ -258,7 +258,7 @@ class Call:
         return self.arguments.given(self.signature, parameter)
 
     def written(self, parameter: str) -> cst.Arg | None:
-        """The syntax of the argument that ``given`` returns, if it is written out."""
+        """The syntax of the argument that ``given`` returns, if it is spelled out."""
         return self.arguments.written(self.signature, parameter)
 
     def keyword(self, name: str) -> Value | None:
@@ -289,15 +289,15 @@ class DatasetOp:
     module: ModuleLike
     node: cst.CSTNode
     name: str
-    """The method ("map", "batch", ...) or, for a source, its canonical name."""
+    """The method ("map", "batch", ...); for a source, its canonical name."""
     call: Call | None
     inputs: tuple[DatasetOp, ...]
     path: ExecutionPath
     maybe: bool = False
-    """Applied on some paths only."""
+    """Whether only some paths apply it."""
     facts: FunctionFacts | None = None
     function: Value = UNKNOWN
-    """The function given to map, filter, interleave, ..."""
+    """The function passed to map, filter, interleave, ..."""
     origin: DatasetOp | None = None
     """The operation of which this one is a copy."""
     routes: int = field(init=False)
@@ -308,7 +308,7 @@ class DatasetOp:
 
     @property
     def identity(self) -> DatasetOp:
-        """The original operation: the same for an operation and its copies."""
+        """The original operation, which is the same for an operation and its copies."""
         return self.origin or self
 
     @property
@@ -333,7 +333,7 @@ class DatasetOp:
 
     @property
     def parallelism(self) -> Value | None:
-        """The argument ``num_parallel_calls``; None if certainly not given, or if the operation has no such parameter."""
+        """The argument ``num_parallel_calls``; None if certainly not given, or if there is no such parameter."""
         return (
             self.given("num_parallel_calls")
             if self.call is not None and "num_parallel_calls" in self.call.signature

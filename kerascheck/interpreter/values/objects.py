@@ -30,7 +30,7 @@ class ExternalInstance(Value):
 
 @dataclass(eq=False, slots=True)
 class LoopVariable(ExternalInstance):
-    """A Python number or text that varies with the iterations of a loop."""
+    """A Python number or string that varies with the iterations of a loop."""
 
     loop: ExecutionPath | None = None
 
@@ -97,7 +97,7 @@ class IteratorValue(Value):
 
 @dataclass(eq=False, slots=True)
 class Dataset(Value):
-    """A tf.data dataset (or, straight from tensorflow_datasets, a structure of them).
+    """A tf.data dataset, or a structure of datasets if it comes directly from tensorflow_datasets.
 
     Example:
         >>> call("model.fit(tf.data.Dataset.range(9).batch(3))").given("x").stage.name

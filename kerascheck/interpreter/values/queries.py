@@ -11,7 +11,7 @@ from kerascheck.knowledge.namespaces import OF_KERAS_TUNER_HYPER_PARAMETERS
 
 
 def options_of(value: Value | None) -> tuple[Value, ...]:
-    """The alternatives of a value: itself, or the members of a union; nothing for None.
+    """The alternatives of a value: itself, or the members of a union; empty for None.
 
     Example:
         >>> [constant(each) for each in options_of(call("f(x=1 if fast else 9)").keyword("x"))]
@@ -25,7 +25,7 @@ def options_of(value: Value | None) -> tuple[Value, ...]:
 def flat(value: Value | None) -> Iterator[Value]:
     """The leaves of a structure or union of values.
 
-    Each container is entered once: ``x = [x, x]`` sixty times would have 2**60 items.
+    Each container is entered only once, because ``x = [x, x]`` sixty times would have 2**60 items.
     """
     pending, entered = [value], set()
     while pending:
@@ -45,7 +45,7 @@ def _items_of(value: UnionValue | SequenceValue | DictValue) -> Collection[Value
 
 
 def is_beyond(value: UnionValue | SequenceValue | DictValue, most: int) -> bool:
-    """Whether a container has more than ``most`` items; nested containers count each time they are held."""
+    """Whether a container has more than ``most`` items; nested containers count once per reference."""
     if len(_items_of(value)) > most:
         return True
     sizes: dict[int, int] = {}
@@ -61,9 +61,9 @@ def _size(value: Value, sizes: dict[int, int]) -> int:
 
 
 def holds_container(value: Value, items: list[Value] | dict[Any, Value]) -> bool:
-    """Whether a value is or holds, at any depth, the container of these ``items``.
+    """Whether a value is or contains, at any depth, the container of these ``items``.
 
-    Every write into a container checks this: all traversals rely on values being trees.
+    Every write into a container checks this, because all traversals rely on values being trees.
     """
     pending, seen = [value], set()
     while pending:
@@ -78,7 +78,7 @@ def holds_container(value: Value, items: list[Value] | dict[Any, Value]) -> bool
 
 
 def datasets_in(value: Value | None, depth: int = 3) -> Iterator[Dataset]:
-    """Datasets in a value, also inside tuples, lists and dictionaries.
+    """Datasets in a value, including those inside tuples, lists and dictionaries.
 
     Example:
         >>> given = call("f((tf.data.Dataset.range(9), 1))").arguments.positional[0]
@@ -100,7 +100,7 @@ def _datasets_in(value: Value | None, depth: int) -> Iterator[Dataset]:
                 yield from datasets_in(item, depth - 1)
 
 
-# Called for most values; for most of them the type decides.
+# Called for most values, and the type usually decides.
 _NONE: Iterator[Dataset] = iter(())
 
 
@@ -114,7 +114,7 @@ _MAY_HOLD_TENSORS = frozenset({UnionValue, SequenceValue, DictValue})
 
 
 def holds_tensor(value: Value | None, depth: int = 3) -> bool:
-    """Whether a value is certainly a tensor or a structure with one in it.
+    """Whether a value certainly is a tensor, or a structure that contains one.
 
     Example:
         >>> holds_tensor(call("f({'a': tf.constant(1.0)})").arguments.positional[0])
@@ -133,7 +133,7 @@ def holds_tensor(value: Value | None, depth: int = 3) -> bool:
 
 
 def shows_tensor(value: Value) -> bool:
-    """Whether a value is a tensor, or a text that Python formats from one.
+    """Whether a value is a tensor, or a string that Python formats from one.
 
     Example:
         >>> shows_tensor(call("print(str(tf.constant(1.0)))").arguments.positional[0])

@@ -1,4 +1,4 @@
-"""Events that the interpreter records besides calls: compilations and dataset consumers."""
+"""Recorded events other than calls: compilations and dataset consumers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kerascheck.interpreter.values.objects import ExternalInstance
 
 @dataclass(eq=False, slots=True)
 class Compilation:
-    """An application of tf.function or another compiler: its call, or the ``def`` that it decorates."""
+    """An application of tf.function or another compiler: its call, or the decorated ``def``."""
 
     module: ModuleLike
     node: cst.CSTNode
@@ -28,8 +28,8 @@ class DatasetConsumer:
     """A consumer of a dataset.
 
     ``role`` is one of "train", "validation", "evaluate", "predict", "adapt", "inspect", "loop" (resolved to
-    train/evaluate/inspect by the loop body), "nested" (returned to interleave/flat_map), "discard", "escape" (returned
-    to, or passed to, invisible code).
+    train/evaluate/inspect by the loop body), "nested" (returned to interleave/flat_map), "discard", or "escape"
+    (returned or passed to invisible code).
     """
 
     role: str

@@ -14,9 +14,9 @@ class Scope:
     parent: Scope | None
     variables: dict[str, Value] = field(default_factory=dict)
     redirected: dict[str, Scope] = field(default_factory=dict)
-    """Names declared ``global`` or ``nonlocal`` here, with the scope that holds them."""
+    """Names declared ``global`` or ``nonlocal`` here, with the scope that contains them."""
     parameters: frozenset[str] = frozenset()
-    """Parameters of the function whose arguments the current call decides."""
+    """Parameters whose arguments the current call determines."""
 
     def owner(self, name: str) -> Scope | None:
         """The nearest scope that binds ``name``; None if none does."""

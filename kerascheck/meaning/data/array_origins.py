@@ -24,7 +24,7 @@ from kerascheck.knowledge.python import FILE_READERS, WAITING
 def reads_file(call: Call) -> bool:
     """Whether a call reads and decodes a file without holding the GIL.
 
-    Calls that parse or compute in Python do not count: they keep other threads from running.
+    Calls that parse or compute in Python do not count, because they block other threads.
     """
     return call.name in FILE_READERS
 
@@ -35,7 +35,7 @@ def waits_without_gil(call: Call) -> bool:
 
 
 def ingredients(value: Value | None, depth: int = 12) -> Iterator[Value]:
-    """A value and all values that it was computed from: arguments, operands, items."""
+    """A value and all values from which it was computed: arguments, operands, items."""
     seen: set[int] = set()
     pending = [(option, depth) for option in options_of(value)]
     while pending:
@@ -82,12 +82,12 @@ _KEEPING = frozenset(
 
 
 def made_as_double(value: Value | None, depth: int = 8) -> Call | None:
-    """The call that made a NumPy array 64-bit floats, if it certainly still is; otherwise None."""
+    """The call that made a NumPy array of 64-bit floats, if the array certainly still has this type; otherwise None."""
     if not depth or not isinstance(value, ExternalInstance):
         return None
     if value.name == "numpy.ndarray" and value.call is None:
         operands = value.attributes.get("operands")
-        # Numbers, and arrays of any other real type, become 64-bit beside a 64-bit one.
+        # Numbers, and arrays of any other real type, become 64-bit when combined with a 64-bit one.
         found = (
             [made_as_double(operand, depth - 1) for operand in operands.items]
             if isinstance(operands, SequenceValue)
@@ -130,10 +130,10 @@ def made_as_double(value: Value | None, depth: int = 8) -> Call | None:
 
 
 def _widens(operation: Call, depth: int) -> bool:
-    """Whether arithmetic on integers returns 64-bit floats: a division, or a calculation with a float of Python.
+    """Whether arithmetic on integers returns 64-bit floats: a division, or an operation with a Python float.
 
-    Source: tried with NumPy 2.4; ``uint8`` divided by ``numpy.float32(255)`` stays at 32 bits, by 255 and 255.0 it does
-    not.
+    Source: tested with NumPy 2.4. ``uint8`` divided by ``numpy.float32(255)`` gives 32 bits; divided by 255 or 255.0 it
+    does not.
     """
     numbers = [constant(operand) for operand in operation.arguments.positional]
     known = all(
@@ -175,7 +175,7 @@ def _is_integer(value: Value | None, depth: int) -> bool:
 
 
 def _are_numbers(items: list[Value]) -> bool:
-    """Whether all items of a list are Python numbers, and one of them a float."""
+    """Whether all items of a list are Python numbers, and at least one is a float."""
     floats = [
         isinstance(item, ExternalInstance) and item.name == "builtins.float" or isinstance(constant(item), float)
         for item in items

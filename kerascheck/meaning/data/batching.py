@@ -24,10 +24,10 @@ def _may_follow_batch(stage: DatasetOp) -> bool:
 
 
 def next_batch(module: Module, op: Operation) -> DatasetOp | None:
-    """The ``batch`` after an operation, with only indifferent operations between; None without one.
+    """The ``batch`` after an operation with only neutral operations between; None if there is none.
 
-    Indifferent are shuffle, cache, repeat, and maps that work on batches as on elements. If the operation feeds
-    training, so does the batch.
+    Neutral operations are shuffle, cache, repeat, and maps that work on batches like on elements. If the operation
+    feeds training, so does the batch.
     """
     found = [batch for stage in op.stages for batch in _batches_behind(module, op, stage, set())]
     return found[0] if found and None not in found else None
@@ -68,7 +68,7 @@ def batches_before(stage: DatasetOp, across: Collection[str]) -> list[DatasetOp]
 
 
 def sorts_by_length(stage: DatasetOp) -> bool:
-    """Whether a module on the way of a dataset sorts by length, as for padding texts."""
+    """Whether a module on the path of a dataset sorts by length, as for padding texts."""
     return any(
         isinstance(node, cst.Call)
         and last_name(node.func) in _SORTS

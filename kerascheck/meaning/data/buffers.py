@@ -9,7 +9,7 @@ from kerascheck.interpreter.values import UNKNOWN, Constant, DatasetOp
 from kerascheck.knowledge.datasets import ASYNCHRONOUS_LAST, PREFETCHED_SOURCES
 from kerascheck.meaning.data.stages import COMBINING
 
-# These compute nothing: a buffer before is as good as one after.
+# These compute nothing, so a buffer before them is as good as one after them.
 PASSING = ("repeat", "take", "skip", "with_options", "enumerate", "shard", "distribute")
 
 
@@ -19,7 +19,7 @@ class TailBuffering(enum.Enum):
     ADDS_WHERE_USED = enum.auto()
     """Adds a prefetch, wherever the dataset is used."""
     LEAVES_UNSEEN = enum.auto()
-    """Adds none, and the use is not seen."""
+    """Adds none, and the use of the dataset is not visible."""
     LEAVES_IN_FUNCTION = enum.auto()
     """Adds none: the loop is part of a tf.function."""
     MAKES_PARALLEL = enum.auto()
@@ -35,7 +35,7 @@ class TailBuffering(enum.Enum):
 
     @property
     def repairs(self) -> bool:
-        """Whether the runtime buffers the dataset by itself, so that nothing is lost."""
+        """Whether the runtime buffers the dataset itself, so nothing is lost."""
         return self in (
             TailBuffering.ADDS_WHERE_USED,
             TailBuffering.MAKES_PARALLEL,

@@ -1,6 +1,6 @@
 """Captures of a dataset operation's function: the values of its free names and of their attributes.
 
-The function reads a captured ``tf.Variable`` in each run, everything else once, when tf.data traces it.
+The function reads a captured ``tf.Variable`` in each run, and everything else once, when tf.data traces it.
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ from kerascheck.knowledge.stateless import is_constant, is_constant_result, is_s
 from kerascheck.syntax.tree import Tree
 
 _DEPTH = 6
-"""Containers within containers that are searched."""
+"""Maximum nesting depth of containers to search."""
 _PLAIN_BASES = frozenset(
     {"builtins.object", "abc.ABC", "enum.Enum", "typing.Generic", "typing.NamedTuple", "typing.Protocol"}
 )
-"""Base classes outside the tree that add no variables to their objects."""
+"""Library base classes that add no variables to their objects."""
 _BY_NAME = frozenset("setattr delattr __dict__ globals locals vars exec eval".split())
-"""What binds variables and attributes by names that stand in texts."""
+"""Code that binds variables and attributes whose names are in strings."""
 _HELD = frozenset({Holds.NOTHING, Holds.TABLE, Holds.SEED})
-"""Layers without weights; those that draw are judged where they are called."""
+"""Layers without weights; those that draw random numbers are judged at their calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Capture:
 
 
 def doubtful_captures(stage: DatasetOp) -> Iterator[Capture]:
-    """Captures of an operation's function and its callees that may change; datasets, too."""
+    """Captures of an operation's function and its callees that may change, including datasets."""
     search = _Search()
     if not search.stays(stage.function, called=True):
         yield Capture(stage.module, stage.node, "", stage.function)
@@ -84,7 +84,7 @@ def doubtful_captures(stage: DatasetOp) -> Iterator[Capture]:
 
 
 def functions_run(stage: DatasetOp) -> list[Function]:
-    """The project functions that an operation's function consists of, calls, or may call; itself first."""
+    """The project functions that form an operation's function, or that it calls or may call; itself first."""
     return [function for function, _ in _captured_by_each(stage)]
 
 
@@ -110,11 +110,11 @@ def _captured_by_each(stage: DatasetOp) -> Iterator[tuple[Function, list[Capture
 
 
 def has_plain_settings(layer: ExternalInstance) -> bool:
-    """Whether a layer has only numbers and texts as arguments, so that its class alone determines its behaviour."""
+    """Whether a layer has only number and string arguments, so its class alone determines its behaviour."""
     call = layer.call
     if call is None or call.arguments.unknown_keywords or call.arguments.unknown_positional:
         return False
-    # The words of a table are copied into it; a function of the user would be called.
+    # A table copies its words; a user function would be called.
     settings = (
         [*call.arguments.positional[1:], *(call.keyword(name) or Constant(None) for name in ("standardize", "split"))]
         if holds(layer.name) is Holds.TABLE
@@ -141,7 +141,7 @@ class _Search:
         self.datasets: list[Dataset] = []
 
     def functions(self) -> Iterator[Function]:
-        """The functions found, each once; search each for captures before asking for the next."""
+        """The functions found, each once; search each for captures before requesting the next."""
         seen: set[tuple[int, int, int]] = set()
         while self.pending:
             function = self.pending.pop()
@@ -151,7 +151,7 @@ class _Search:
                 yield function
 
     def stays(self, value: Value, depth: int = _DEPTH, called: bool = False) -> bool:
-        """Whether a value certainly is and holds no variable.
+        """Whether a value certainly neither is nor contains a variable.
 
         Args:
             called: whether the function only calls the value.
@@ -189,7 +189,7 @@ class _Search:
         return isinstance(value, Instance) and self._instance_stays(value, depth, called)
 
     def _stay(self, values: Iterable[Value], depth: int) -> bool:
-        # Judge every value, so that the functions in all of them are found.
+        # Judge every value, to find the functions in all of them.
         judged = [self.stays(each, depth - 1) for each in values]
         return all(judged)
 
@@ -240,7 +240,7 @@ def _captures(search: _Search, function: Function) -> Iterator[tuple[Capture, bo
         outer, value, owners = _with_attributes(tree, node, value)
         parent = tree.parents.get(outer)
         called = isinstance(parent, cst.Call) and parent.func is outer
-        # A library's attribute is never assigned, and an object's is assigned once.
+        # An attribute of a library is never assigned, and an attribute of an object is assigned once.
         stays = stays and all(
             scopes.times_assigned(name) <= (not isinstance(owner, External)) for owner, name in owners
         )
@@ -288,7 +288,7 @@ def _attribute(owner: Value, name: str) -> Value:
         if isinstance(member, Function) and (isinstance(owner, Instance) or member.kind == "classmethod"):
             return replace(member, receiver=owner if member.kind != "classmethod" else cls)
         return member or UNKNOWN
-    # The globals of another module are known to the run that followed it, and here only to its functions.
+    # Only the run that followed another module knows its globals; here, only its functions know them.
     return UNKNOWN
 
 
@@ -306,7 +306,7 @@ def _is_read(tree: Tree, node: cst.Name) -> bool:
 
 
 class _Scopes:
-    """The names that the scopes of a module bind, as Python defines them."""
+    """The names that the scopes of a module bind, according to Python's rules."""
 
     def __init__(self, tree: Tree):
         self._tree = tree

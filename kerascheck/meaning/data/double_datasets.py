@@ -1,4 +1,4 @@
-"""Datasets of 64-bit floats that nothing casts before a training computes with them."""
+"""Datasets of 64-bit floats that reach the computation of a training without a cast."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ class DoubleDataset:
     Attributes:
         op: the operation that makes it.
         maker: the NumPy call that made the array 64-bit; None if a generator declares them.
-        heavy: the matrix multiplication in a training loop outside of Keras' own layers, which cast; None without one.
+        heavy: the matrix multiplication in a training loop outside of Keras' own layers, which cast; None if there is
+            none.
     """
 
     op: Operation
@@ -34,7 +35,7 @@ class DoubleDataset:
 
     @property
     def is_asked_for(self) -> bool:
-        """Whether the code asks for 64 bits itself."""
+        """Whether the code requests 64 bits itself."""
         return self.maker is None or self.maker.attribute == "astype"
 
     @property
@@ -44,7 +45,7 @@ class DoubleDataset:
 
 
 def double_datasets(module: Module) -> Iterator[DoubleDataset]:
-    """The training datasets of 64-bit floats that no later map or loop casts, or may cast."""
+    """The training datasets of 64-bit floats that no later map or loop casts or may cast."""
     pipelines = module.once(Pipelines)
     for op in pipelines.operations(FROM_TENSOR_SLICES, FROM_TENSORS, FROM_GENERATOR):
         if not op.feeds_training or op.call is None:
@@ -61,7 +62,7 @@ def double_datasets(module: Module) -> Iterator[DoubleDataset]:
 
 
 def _maker(op: Operation) -> Call | None:
-    """The NumPy call that made an array of a dataset 64-bit; None without one."""
+    """The NumPy call that made an array of a dataset 64-bit; None if there is none."""
     arrays = () if op.name == FROM_GENERATOR else _arrays(op.given("tensors"))
     return next((call for call in map(made_as_double, arrays) if call is not None), None)
 

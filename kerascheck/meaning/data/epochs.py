@@ -1,4 +1,4 @@
-"""Differences between the epochs of a dataset - random draws and orders - and their freezing by a cache."""
+"""Differences between the epochs of a dataset - random draws and orders - and caches that freeze them."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _ORDERING = FOLDERS | {"shuffle"}
 
 
 def is_random_before(stage: DatasetOp) -> bool:
-    """Whether an operation, or one before it, may return other elements in every epoch; their order does not count."""
+    """Whether an operation or one before it may return other elements in each epoch, apart from their order."""
     return any(not facts.deterministic for facts in filter(None, map(facts_of, stage.upstream())))
 
 
 def last_deterministic(module: Module, stage: DatasetOp) -> DatasetOp:
-    """The last map or filter after a stage that certainly returns the same in every epoch: the place for a cache."""
+    """The last map or filter after a stage that returns the same in every epoch, which is the place for a cache."""
     while True:
         children = module.once(Pipelines).children(stage)
         if (
@@ -38,8 +38,9 @@ def last_deterministic(module: Module, stage: DatasetOp) -> DatasetOp:
 def is_reshuffled(stage: DatasetOp) -> bool:
     """Whether an operation changes the order in every epoch.
 
-    A shuffle, ``list_files`` and the folders of Keras do, unless the code forbids it. Source: ``image_dataset_from_directory`` and its relatives
-    call ``shuffle(buffer_size, seed=seed)`` before they read (Keras 3.15), with a seed, too.
+    A shuffle, ``list_files`` and the folder readers of Keras do, unless the code forbids it. Source:
+    ``image_dataset_from_directory`` and similar functions call ``shuffle(buffer_size, seed=seed)`` before they read
+    (Keras 3.15), even with a seed.
     """
     if stage.name == "shuffle":
         again = stage.given("reshuffle_each_iteration")
@@ -51,23 +52,24 @@ def is_reshuffled(stage: DatasetOp) -> bool:
 
 
 class Unfrozen(enum.Enum):
-    """Why a cache freezes nothing that would be random in each epoch."""
+    """Reasons why a cache freezes nothing that should differ between epochs."""
 
     NOTHING_RANDOM = enum.auto()
-    """Nothing before it is."""
+    """Nothing before it is random."""
     FEW_ELEMENTS = enum.auto()
-    """It keeps a handful of elements, which is a look at the data or a benchmark."""
+    """It keeps a handful of elements, for an inspection of the data or a benchmark."""
     HELD_OUT = enum.auto()
-    """A later skip holds examples out, which stay apart only as long as their order stays."""
+    """A later skip holds examples out, which stay separate only if their order stays the same."""
 
 
 @dataclass(frozen=True, slots=True)
 class Frozen:
-    """Randomness of each epoch that a cache freezes to that of the first.
+    """Randomness that a cache freezes to that of the first epoch.
 
     Attributes:
         cache: the cache.
-        random: the first operation of its chain that draws or shuffles; without one, a folder that is read in another order in each epoch.
+        random: the first operation of its chain that draws or shuffles; without one, a folder whose order of reading
+            differs between epochs.
     """
 
     cache: DatasetOp
@@ -80,7 +82,7 @@ class Frozen:
 
 
 def frozen_by(module: Module, op: Operation) -> Iterator[Frozen | Unfrozen]:
-    """The randomness that a cache freezes, on each path that runs it."""
+    """The randomness that a cache freezes, for each path that runs it."""
     for cache in op.stages:
         behind = [each.name for each in module.once(Pipelines).downstream(cache)]
         # A shuffle after the cache makes the first order irrelevant.

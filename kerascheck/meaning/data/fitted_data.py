@@ -1,4 +1,4 @@
-"""Data that a model is fitted on: its number of examples, and their shape."""
+"""Data that a model is fitted on: number of examples and shape."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SAME_EXAMPLES = frozenset("shuffle batch prefetch cache repeat take skip with_o
 
 
 def least_examples(fit: Call) -> int | None:
-    """The fewest examples in the arrays that a model is fitted on; None if unknown."""
+    """The minimum number of examples in the arrays that a model is fitted on; None if unknown."""
     given = fit.written("x")
     if given is not None and is_one_item(fit.module.tree, given.value):
         return 1
@@ -33,20 +33,20 @@ def least_examples(fit: Call) -> int | None:
 
 
 def trained_examples(fit: Call) -> int | None:
-    """The fewest examples that train a model, without the validation split; None if unknown."""
+    """The minimum number of examples that train a model, without the validation split; None if unknown."""
     count, held_out = least_examples(fit), constant(fit.given("validation_split"), 0)
     return count if count is None or type(held_out) not in (int, float) else int(count * (1 - held_out))
 
 
 def epochs_of(fit: Call) -> int | None:
-    """The epochs of a call of ``fit``; None if unknown."""
+    """The number of epochs of a ``fit`` call; None if unknown."""
     given = fit.given("epochs")
     epochs = 1 if given is None else constant(given)
     return epochs if type(epochs) is int else None
 
 
 def steps_of_epoch(fit: Call, batch_size: int) -> int | None:
-    """The steps of this batch size in an epoch of ``fit``; None if unknown."""
+    """The number of steps per epoch of ``fit`` with this batch size; None if unknown."""
     given, examples = constant(fit.given("steps_per_epoch")), trained_examples(fit)
     if type(given) is int:
         return given
@@ -54,14 +54,14 @@ def steps_of_epoch(fit: Call, batch_size: int) -> int | None:
 
 
 def _is_written_out(value: Value) -> bool:
-    """Whether a value is a list of numbers, or of such lists: the examples themselves."""
+    """Whether a value is a nested list of numbers: the examples themselves."""
     if not isinstance(value, SequenceValue) or value.open or not value.items:
         return False
     return all(isinstance(constant(item), (int, float)) or _is_written_out(item) for item in value.items)
 
 
 def example_shape(fit: Call) -> Shape:
-    """The shape of the batches that a model is fitted on, with the first size None; None if unknown."""
+    """The shape of the batches that a model is fitted on, with None as the first size; None if unknown."""
     stages = [
         stage for dataset in datasets_in(fit.given("x")) for stage in dataset.stage.upstream() if not stage.is_source
     ]
@@ -70,7 +70,7 @@ def example_shape(fit: Call) -> Shape:
 
 
 def _fitted_arrays(fit: Call) -> list[Value]:
-    """The arrays of examples that a model is fitted on, or that its datasets are made of; the first of several inputs."""
+    """The arrays of examples for ``fit`` or its datasets; only the first one of several inputs."""
     data = fit.given("x")
     sources = [
         stage.call.first if stage.call is not None else None
@@ -78,7 +78,7 @@ def _fitted_arrays(fit: Call) -> list[Value]:
         for stage in dataset.stage.upstream()
         if stage.is_source
     ] or [data]
-    # A tuple holds inputs and labels; a list of arrays holds several inputs.
+    # A tuple contains inputs and labels; a list of arrays contains several inputs.
     return [
         option.items[0] if isinstance(option, SequenceValue) and option.items else option
         for source in sources

@@ -31,7 +31,7 @@ _AUGMENTING = frozenset(
 def flows_of(module: Module) -> dict[Call, bool]:
     """The ``flow`` and ``flow_from_...`` calls of ImageDataGenerators that a training uses.
 
-    Each comes with whether ``zip`` pairs it with another, as pictures with their masks.
+    The value says whether ``zip`` pairs it with another, such as pictures with their masks.
     """
     if module.is_graph_code:
         return {}
@@ -40,7 +40,7 @@ def flows_of(module: Module) -> dict[Call, bool]:
         call.given("x") or UNKNOWN for call in program.model_calls("fit", "fit_generator", "train_on_batch")
     ]
     given += [loop.value for loop in module.run.loops if loop.trains]
-    # Validation may take its images in the outer loop, once an epoch.
+    # Validation may read its images in the outer loop, once per epoch.
     innermost = {
         call.path.innermost_loop(within="program")
         for call in (*program.updates, *program.model_calls("fit", "train_on_batch"))
@@ -58,12 +58,12 @@ def flows_of(module: Module) -> dict[Call, bool]:
 
 
 def feeds(module: Module, training: Call) -> bool:
-    """Whether an ImageDataGenerator makes the data of ``fit``, or of another training method."""
+    """Whether an ImageDataGenerator supplies the data of ``fit`` or another training method."""
     return any(_flows_in(module, training.given("x") or UNKNOWN))
 
 
 def generators_of(flows: Iterable[Call]) -> list[Call]:
-    """The constructors of the ImageDataGenerators behind some flows, each once."""
+    """The distinct ImageDataGenerator constructors behind some flows."""
     made = [
         receiver.call
         for flow in flows
@@ -74,9 +74,9 @@ def generators_of(flows: Iterable[Call]) -> list[Call]:
 
 
 def handed_generators(module: Module) -> list[Call]:
-    """Augmenting ImageDataGenerators that a function without visible callers returns, or whose images it returns.
+    """Augmenting ImageDataGenerators, or their images, that a function without visible callers returns.
 
-    Only trainings augment. A generator without images means little beside a training that does not use it.
+    Only trainings augment. A generator without images says little in a program whose training does not use it.
     """
     handed = []
     for call in () if module.is_graph_code else module.once(CallIndex).named(IMAGE_DATA_GENERATOR):
@@ -95,7 +95,7 @@ def handed_generators(module: Module) -> list[Call]:
 
 
 def _flows_in(module: Module, value: Value | None, paired: bool = False) -> Iterator[tuple[Call, bool]]:
-    """The ImageDataGenerator calls behind an image iterator, or behind a dataset ``from_generator`` of one."""
+    """The ImageDataGenerator calls behind an image iterator, or behind a ``from_generator`` dataset of one."""
     for option in options_of(value):
         if isinstance(option, IteratorValue):
             for inner in option.over:

@@ -1,4 +1,4 @@
-"""Functions given to tf.data: state, Python, and their behaviour on batches."""
+"""Functions passed to tf.data: their state, their Python, and their behaviour on batches."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ _TAKING_APART = (
     "sentencepiece.",
 )
 _WORKING = (OF_IMAGE, OF_IO, OF_AUDIO, OF_SIGNAL, STRINGS, "tensorflow_text.", OF_TENSORFLOW_ADDONS_IMAGE, LAYERS)
-# The arguments for the height and width, or the whole shape, of the result.
+# The arguments that set the height and width, or the whole shape, of the result.
 SIZING = {
     IMAGE_RESIZE: ("size",),
     IMAGE_RESIZE_WITH_PAD: ("target_height", "target_width"),
@@ -114,7 +114,7 @@ class StateCarrier(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Stateful:
-    """A call whose state keeps tf.data from making a map parallel.
+    """A call whose state prevents tf.data from parallelising a map.
 
     Attributes:
         carrier: the kind of object that holds the state.
@@ -138,7 +138,7 @@ class Write:
 
 
 def display_name(name: str) -> str:
-    """A canonical name as people write it.
+    """The public spelling of a canonical name.
 
     Example:
         >>> display_name("tensorflow.data.Dataset.map")
@@ -148,7 +148,7 @@ def display_name(name: str) -> str:
 
 
 def state_of(call: Call) -> Stateful | None:
-    """The state that makes the function around a call stateful for tf.data; None without any."""
+    """The state that makes the function around a call stateful for tf.data; None if there is none."""
     name = call.name
     written = write_of(call)
     if written is not None:
@@ -168,10 +168,10 @@ def state_of(call: Call) -> Stateful | None:
 
 
 def write_of(call: Call) -> Writes | None:
-    """The state that a call changes and that outlives it; None without any."""
+    """The state outside of a call that the call changes; None if there is none."""
     name, method = call.name or "", call.attribute
     if method is None and not name.startswith(TENSOR_LIBRARIES):
-        # An object of another module is known by its name only.
+        # Only the name of an object in another module is known.
         method = name.rpartition(".")[2]
     if method is not None and not isinstance(call.receiver, Tensor):
         if method in STATE_WRITES:
@@ -211,7 +211,7 @@ def _state_of_object(call: Call, value: Value) -> Stateful | None:
 
 
 def _makes_weights(cls: Class) -> bool:
-    """Whether a project layer or model makes weights of its own, or derives from a Keras layer that does."""
+    """Whether a project layer or model creates its own weights, or derives from a Keras layer that does."""
     if class_of_bases(cls.external_bases()) not in (LAYER, MODEL):
         return False
     for base in cls.ancestry():
@@ -240,14 +240,14 @@ class Creates(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Created:
-    """The object with variables that a call makes, or one that trains; ``name`` is its short class name."""
+    """An object with variables, or one that trains, that a call creates; ``name`` is its short class name."""
 
     kind: Creates
     name: str
 
 
 def creates_state(call: Call) -> Created | None:
-    """The object with variables that a call makes, or one that trains; None for all else."""
+    """The object with variables, or the one that trains, that a call creates; otherwise None."""
     name = call.name or ""
     short = name.rpartition(".")[2]
     if name == VARIABLE:
@@ -260,7 +260,7 @@ def creates_state(call: Call) -> Created | None:
     # The variables belong to its cell, which counts at its own constructor.
     if name.startswith(LAYERS) and name.count(".") == 2 and holds(name) not in (None, Holds.NOTHING, Holds.INNER):
         layer = KNOWN_LAYERS.get(name)
-        # Only preprocessing layers of Keras 2 draw with a variable.
+        # Only preprocessing layers of Keras 2 draw random numbers with a variable.
         if call.module.runtime.keras < 3 and layer is not None and layer.holds is Holds.SEED and not layer.prepares:
             return None
         return Created(Creates.LAYER, short)
@@ -270,10 +270,10 @@ def creates_state(call: Call) -> Created | None:
 
 
 class Facts:
-    """The facts about the function of an operation, over every function it may be.
+    """Facts about the function of an operation, combined over all functions it may be.
 
     Attributes:
-        known: whether all of it could be followed, so that silence means absence.
+        known: whether all of it was analysed, so the absence of a fact is reliable.
         calls: its calls, in order.
     """
 
@@ -289,7 +289,7 @@ class Facts:
 
     @property
     def written(self) -> Write | None:
-        """The first write to state that outlives a call; the order of calls then matters.
+        """The first write to state that outlives a call. The order of calls then matters.
 
         Covers variables, metrics and tables, and Python variables, attributes and containers that others hold.
         """
@@ -301,12 +301,12 @@ class Facts:
 
     @property
     def works(self) -> bool:
-        """Whether it reads, decodes or computes for a while, by the names of its calls."""
+        """Whether it reads, decodes or computes for a while, judging by the names of its calls."""
         return self.reading is not None or any((call.name or "").startswith(_WORKING) for call in self.calls)
 
     @property
     def randomness(self) -> Stateful | None:
-        """The first random draw that differs from call to call."""
+        """The first random draw that differs between calls."""
         found = filter(None, map(state_of, self.calls))
         return next((each for each in found if each.state is State.DRAWS), None)
 
@@ -314,8 +314,8 @@ class Facts:
     def draws_alike(self) -> bool:
         """Whether two draws share a seed.
 
-        They turn an image and its mask alike as long as one call runs at a time (tried with RandomFlip, TensorFlow
-        2.21).
+        They transform an image and its mask identically while only one call runs at a time (tested with RandomFlip,
+        TensorFlow 2.21).
         """
         seeds: dict[object, set[int]] = {}
         for call in self.calls:
@@ -329,15 +329,15 @@ class Facts:
 
     @property
     def deterministic(self) -> bool:
-        """Whether it certainly returns the same for an element in every epoch.
+        """Whether it certainly returns the same result for an element in every epoch.
 
-        It only consists of TensorFlow operations that neither draw nor keep numbers.
+        It consists only of TensorFlow operations without randomness and without state.
         """
         return self.known and self.written is None and all(_is_deterministic(call) for call in self.calls)
 
     @property
     def reading(self) -> Call | None:
-        """The first call that, each time, reads or decodes a file, parses a record, or splits a text in Python."""
+        """The first call that reads or decodes a file, parses a record, or splits a string in Python in each run."""
         found = (
             call
             for call in self.calls
@@ -355,7 +355,7 @@ class Facts:
 
     @property
     def pixels(self) -> int | None:
-        """Height times width of the resulting image, by the last literal size; None without one."""
+        """Height times width of the resulting image, from the last literal size; None if there is none."""
         result = None
         for call in self.calls:
             places = SIZING.get(call.name or "")
@@ -386,12 +386,12 @@ class Facts:
 
     @property
     def python_function(self) -> Call | None:
-        """A py_function or numpy_function, whose body holds Python's lock."""
+        """A py_function or numpy_function, whose body holds the GIL."""
         return self.call_of(*PY_FUNCTIONS)
 
     @property
     def is_trivial(self) -> bool:
-        """Whether it only picks, repacks, reshapes and casts, so that parallel calls gain nothing."""
+        """Whether it only selects, repacks, reshapes and casts, so parallel calls gain nothing."""
         return (
             self.known
             and all((call.name or "") in _TRIVIAL for call in self.calls)
@@ -400,15 +400,15 @@ class Facts:
 
     @property
     def picks_entries(self) -> bool:
-        """Whether it picks named entries of its element, and may drop others."""
+        """Whether it selects named entries of its element, and may drop others."""
         return any(kind == "key" for run in self._runs for kind, _, _ in run.uses)
 
     @property
     def elementwise(self) -> bool:
         """Whether it certainly returns the same for a batch as for each of its elements.
 
-        Only operations on single numbers, arithmetic with literal numbers, and repacking of tuples and dictionaries count. Everything else is
-        unproven.
+        Only operations on single numbers, arithmetic with literal numbers, and repacking of tuples and dictionaries
+        count. Everything else is unproven.
         """
         if not self.known or not self._runs:
             return False
@@ -423,7 +423,7 @@ class Facts:
 
 
 def facts_of(stage: DatasetOp) -> Facts | None:
-    """The facts about the function of a dataset operation; None for an operation without one."""
+    """The facts about the function of a dataset operation; None for an operation without a function."""
     return Facts([stage.facts], 1) if stage.facts is not None else None
 
 
@@ -432,7 +432,7 @@ def _widening(run: FunctionFacts) -> Call | None:
     for call in run.calls:
         name = call.name or ""
         if name in _BYTES_DECODING:
-            # The call asks for types other than uint8.
+            # The call requests a type other than uint8.
             image = (
                 call.result
                 if all(_is_type(value, "uint8") for value in call.arguments.values() if isinstance(value, External))
@@ -454,7 +454,7 @@ def _widening(run: FunctionFacts) -> Call | None:
 
 
 def _is_kept(call: Call) -> bool:
-    """Whether a function inside the map caches its result: by ``functools.cache``, or under a key of an outer object."""
+    """Whether a function inside the map caches its result: by ``functools.cache``, or in an outer object."""
     for frame in call.path.frames():
         if (
             isinstance(frame.function, Function)
@@ -539,13 +539,13 @@ def _is_elementwise(call: Call) -> bool:
     if name in (ONE_HOT, OPS_ONE_HOT) and constant(call.given("axis") or Constant(-1)) != -1:
         return False
     if name == SQUEEZE:
-        # From the end, an axis of a batch is that of its elements.
+        # Counted from the end, an axis of a batch is that of its elements.
         axis = call.given("axis")
         axes = axis.items if isinstance(axis, SequenceValue) and axis.items else [axis]
         return isinstance(call.given("input"), Tensor) and all(
             isinstance(constant(each), int) and constant(each) < 0 for each in axes
         )
-    # Arguments other than numbers and types would have to line up with the elements.
+    # Arguments other than numbers and types would have to align with the elements.
     values = list(call.arguments.values())
     return (
         name in _ELEMENTWISE
@@ -556,7 +556,7 @@ def _is_elementwise(call: Call) -> bool:
 
 
 def _has_scalar_settings(layer: Value) -> bool:
-    """Whether a called layer has only literal numbers as arguments: an array would have to line up with the elements."""
+    """Whether a called layer has only literal numbers as arguments: an array would have to align with the elements."""
     made = layer.call if isinstance(layer, ExternalInstance) else None
     return made is None or all(isinstance(value, Constant) for value in made.arguments.values())
 

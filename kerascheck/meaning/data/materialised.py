@@ -26,7 +26,7 @@ from kerascheck.meaning.data.stages import INSPECTED_ELEMENTS
 from kerascheck.meaning.program.program import Program
 from kerascheck.syntax.conditions import written_conditions
 
-# The results of these have the cardinality -2, unknown (tried with TensorFlow 2.21).
+# These results have the cardinality -2, unknown (tested with TensorFlow 2.21).
 _UNCOUNTED = (
     "filter",
     "flat_map",
@@ -47,9 +47,9 @@ def is_numpy_iterator(value: Value) -> bool:
 
 
 def counted_lists(module: Module) -> Iterator[tuple[CodeLocation | Call, Value | None]]:
-    """Lists of all elements of a dataset that are only counted, each once: the place and the dataset.
+    """Lists of all elements of a dataset that are only counted: the distinct places with their dataset.
 
-    Excludes lists of a few elements, and those that replace a cardinality that the dataset does not know.
+    Excludes lists of few elements, and lists that replace a cardinality unknown to the dataset.
     """
     listed: list[tuple[CodeLocation | Call, Value | None]] = [
         (call, call.given("iterable")) for call in module.once(CallIndex).named("builtins.list")
@@ -71,10 +71,10 @@ def counted_lists(module: Module) -> Iterator[tuple[CodeLocation | Call, Value |
 
 
 def iterators_given(module: Module, methods: Collection[str]) -> Iterator[tuple[Call, cst.Arg]]:
-    """Calls that pass the result of ``as_numpy_iterator`` to a model as data or for validation, each with the argument.
+    """Calls that pass the result of ``as_numpy_iterator`` to a model for training or validation, with the argument.
 
-    Excludes code that handles several versions, and receivers that may be no Keras model: ``fit`` of another library
-    may take iterators.
+    Excludes code for several versions, and receivers that may not be Keras models: ``fit`` of another library may
+    accept iterators.
     """
     program = module.once(Program)
     for call in program.calls(*(f"{OF_KERAS_MODEL}{method}" for method in methods)):
@@ -87,7 +87,7 @@ def iterators_given(module: Module, methods: Collection[str]) -> Iterator[tuple[
 
 
 def lists_trained_on(module: Module) -> Iterator[tuple[Call, Call]]:
-    """Lists of all elements of a dataset whose arrays a ``fit`` trains on: the call, each once, and that ``fit``."""
+    """Lists of all elements of a dataset whose arrays a ``fit`` trains on: distinct calls, each with its ``fit``."""
     seen = set()
     for fit in module.once(Program).model_calls("fit"):
         for value in ingredients(fit.given("x")):
@@ -104,7 +104,7 @@ def lists_trained_on(module: Module) -> Iterator[tuple[Call, Call]]:
 
 
 def is_only_counted(place: CodeLocation | Call) -> bool:
-    """Whether a list only appears inside a ``len``."""
+    """Whether a list appears only inside ``len``."""
     parents = place.module.tree.parents
     holder = parents.get(place.node)
     outer = parents.get(holder) if holder is not None else None
@@ -112,18 +112,18 @@ def is_only_counted(place: CodeLocation | Call) -> bool:
 
 
 def takes_few(stage: DatasetOp) -> bool:
-    """Whether a ``take`` leaves a few elements of a dataset."""
+    """Whether a ``take`` limits a dataset to few elements."""
     counts = [constant(each.given("count")) for each in stage.upstream() if each.name == "take"]
     return any(isinstance(count, int) and 0 <= count <= INSPECTED_ELEMENTS for count in counts)
 
 
 def knows_length(dataset: Dataset) -> bool:
-    """Whether ``len`` of a dataset works: no operation before it hides the number of elements."""
+    """Whether ``len`` of a dataset works, which requires that no operation before it hides the number of elements."""
     return not any(stage.name.endswith(_UNCOUNTED) for stage in dataset.stage.upstream())
 
 
 def _is_list_of_all(node: cst.CSTNode) -> bool:
-    """Whether a loop is a list comprehension with an item for each iteration."""
+    """Whether a loop is a list comprehension with one item per iteration."""
     return isinstance(node, cst.ListComp) and not node.for_in.ifs and node.for_in.inner_for_in is None
 
 

@@ -1,4 +1,4 @@
-"""``tf.data.Options`` that switch optimisations of the runtime off, and the cost to a pipeline."""
+"""``tf.data.Options`` that disable optimisations of the runtime, and their cost for a pipeline."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _THREADS = "private_threadpool_size"
 
 
 class Lost(enum.Enum):
-    """The cost of an option to a pipeline."""
+    """The cost of an option for a pipeline."""
 
     THREADS = enum.auto()
     """The parallel calls of an operation share one thread."""
     PARALLEL_MAP = enum.auto()
     """A map stays serial."""
     BUFFER = enum.auto()
-    """Nothing is prepared in advance behind its last operation."""
+    """Nothing is prepared in advance after its last operation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class LostOptimization:
 
 
 def lost_optimizations(module: Module) -> Iterator[LostOptimization]:
-    """The options that certainly cost a training dataset something, each once, in program order."""
+    """The distinct options that certainly slow a training dataset down, in program order."""
     seen = set()
     for op in module.once(Pipelines).operations("with_options"):
         stage = op.stages[0]
@@ -59,14 +59,14 @@ def lost_optimizations(module: Module) -> Iterator[LostOptimization]:
 
 
 class _Chain:
-    """The operations that an option of a dataset reaches."""
+    """The operations that an option of a dataset affects."""
 
     def __init__(self, module: Module, stage: DatasetOp):
         self._runtime, self._pipelines = module.runtime, module.once(Pipelines)
         self._reached = {each.identity for each in (*stage.upstream(), *self._pipelines.downstream(stage))}
 
     def lost_by(self, call: Call) -> tuple[Lost, Operation | DatasetOp | None]:
-        """The cost of an assignment to an option, and its place; None as the place without a cost."""
+        """The cost of an assignment to an option, and the operation that pays it (None if there is no cost)."""
         value, option = constant(call.given("value")), call.attribute
         if option == _THREADS:
             return Lost.THREADS, (self._map_left_to_runtime or self._parallel) if value == 1 else None
@@ -88,7 +88,7 @@ class _Chain:
 
     @cached_property
     def _map_left_to_runtime(self) -> Operation | None:
-        """A stateless map that leaves parallel calls to the runtime."""
+        """A stateless map whose parallel calls are left to the runtime."""
         return next(
             (
                 each
@@ -100,7 +100,7 @@ class _Chain:
 
     @cached_property
     def _parallel(self) -> Operation | None:
-        """An operation that asks for parallel calls."""
+        """An operation that requests parallel calls."""
         return next(
             (
                 each
@@ -118,7 +118,7 @@ class _Chain:
 
 
 def _settings(module: Module, options: Value | None) -> list[Call]:
-    """The assignments to the attributes of these options, and of their groups."""
+    """The assignments to attributes of these options, and of their groups."""
     made = [option for option in options_of(options) if isinstance(option, ExternalInstance)]
     groups = {id(group) for option in made for group in (option, *option.attributes.values())}
     return [

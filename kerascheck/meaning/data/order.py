@@ -1,7 +1,7 @@
-"""The order of a chain of dataset operations: the requests of rules, and one order that satisfies all of them.
+"""The order of a chain of dataset operations: requests of rules, and one order that satisfies all of them.
 
-The target order is: read and decode, take, cache, shuffle, draw random numbers, repeat, batch, prefetch. Operations without a request stay in
-place.
+The target order is: read and decode, take, cache, shuffle, draw random numbers, repeat, batch, prefetch. Operations
+without a request stay in place.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ from kerascheck.meaning.data.mapped_functions import facts_of
 from kerascheck.meaning.data.pipelines import Pipelines
 
 _ONE_BY_ONE = frozenset({"map", "prefetch", "with_options"})
-# Between a cache and a take, these read no further than requested.
+# Between a cache and a take, these read no more elements than requested.
 _KEEPS_INCOMPLETE = frozenset({"cache", "map", "batch", "padded_batch", "ragged_batch", "enumerate", "with_options"})
-# Operations that a shuffle may pass; of those that make batches, the ones whose size is the first argument.
+# Operations that a shuffle may pass. Of the batching ones, only those whose first argument is the size.
 _WITH_BATCHES = frozenset({"filter", "repeat", "ignore_errors", "batch", "padded_batch", "ragged_batch"})
 
 
 class ReorderKind(enum.Enum):
-    """The kinds of requests that a rule may make of a chain."""
+    """The kinds of requests that a rule may make for a chain."""
 
     ADD_CACHE = enum.auto()
-    """A cache behind an operation."""
+    """A cache after an operation."""
     ADD_PREFETCH = enum.auto()
-    """A prefetch behind an operation."""
+    """A prefetch after an operation."""
     CACHE_EARLIER = enum.auto()
-    """A cache before what differs in each epoch."""
+    """A cache before the first operation that differs between epochs."""
     SHUFFLE_EARLIER = enum.auto()
-    """A shuffle before batches are made and images are decoded."""
+    """A shuffle before batching and image decoding."""
     TAKE_EARLIER = enum.auto()
     """A take before the cache."""
     REPEAT_LATER = enum.auto()
-    """A repeat behind shuffle and cache."""
+    """A repeat after shuffle and cache."""
     PREFETCH_LAST = enum.auto()
     """A prefetch at the end."""
 
@@ -52,7 +52,7 @@ CONFLICTING = frozenset(
         ReorderKind.REPEAT_LATER,
     }
 )
-"""What can undo each other, where several are asked of one chain; what is asked of its end goes with all."""
+"""Requests that may cancel each other out in one chain. Requests about its end are compatible with all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class ReorderRequest:
 
 @dataclass(eq=False, slots=True)
 class Added:
-    """An operation that the chain lacks; ``name`` is its method."""
+    """An operation to add to the chain; ``name`` is its method."""
 
     name: str
 
@@ -107,7 +107,7 @@ def line_of(pipelines: Pipelines, stage: DatasetOp) -> list[DatasetOp]:
 
 
 def arrangement(pipelines: Pipelines, requests: Collection[ReorderRequest]) -> Arrangement | None:
-    """The order of a chain that satisfies all requests; None if none does, or they concern several chains."""
+    """The order of a chain that satisfies all requests; None if there is none, or if they concern several chains."""
     line = max((line_of(pipelines, request.stage) for request in requests), key=len)
     identities = [stage.identity for stage in line]
     if any(request.stage.identity not in identities for request in requests):
@@ -139,13 +139,13 @@ def _arrange(order: list[Item], asked: dict[ReorderKind, list[DatasetOp]]) -> No
     for take in asked[ReorderKind.TAKE_EARLIER]:
         _place_take(order, take)
     caches = [item for item in order if isinstance(item, Added)] + asked[ReorderKind.CACHE_EARLIER]
-    # Examples shuffled after a cache of batches have to be cached as examples.
+    # If examples are shuffled after a cache of batches, the cache has to hold examples.
     caches += [
         cache for shuffle in asked[ReorderKind.SHUFFLE_EARLIER] for cache in _last_before(order, shuffle, "cache")
     ]
     for cache in dict.fromkeys(caches):
         _place_cache(order, cache, bool(asked[ReorderKind.SHUFFLE_EARLIER]))
-        # A cut after it would keep it incomplete.
+        # A later operation that stops early would keep it incomplete.
         cut = next((item for item in order[order.index(cache) :] if item.name not in _KEEPS_INCOMPLETE), None)
         if isinstance(cut, DatasetOp) and cut.name == "take" and isinstance(constant(cut.given("count")), int):
             _place_take(order, cut)
@@ -167,7 +167,7 @@ def _arrange(order: list[Item], asked: dict[ReorderKind, list[DatasetOp]]) -> No
 
 
 def _place_cache(order: list[Item], cache: Item, shuffles_examples: bool) -> None:
-    """Move a cache before random draws, and after the shuffles before it."""
+    """Move a cache before random draws and after the shuffles that precede them."""
     before, after = order[: order.index(cache)], order[order.index(cache) :]
     again = any(item.name == "shuffle" for item in after)
     shuffles = [
@@ -183,7 +183,7 @@ def _place_cache(order: list[Item], cache: Item, shuffles_examples: bool) -> Non
         else []
     )
     if any(_reads(item) for item in before[min(batching, default=target) : target]):
-        # Before it, the cache would keep elements that take no time.
+        # The cache would hold elements that take no time to produce.
         raise _Unordered
     target = min([target, *batching])
     _move(order, cache, target)
@@ -195,7 +195,7 @@ def _place_cache(order: list[Item], cache: Item, shuffles_examples: bool) -> Non
 
 
 def _place_take(order: list[Item], take: Item) -> None:
-    """Move a take before the cache ahead of it, or, for batches, the cache after the take."""
+    """Move a take from after the cache to before it; for batches, move the cache after the take."""
     for cache in _last_before(order, take, "cache"):
         between = order[order.index(cache) + 1 : order.index(take)]
         if all(item.name in _ONE_BY_ONE | {"enumerate"} for item in between):
@@ -208,7 +208,7 @@ def _place_take(order: list[Item], take: Item) -> None:
 
 
 def _place_shuffle(order: list[Item], shuffle: DatasetOp) -> None:
-    """Move a shuffle after the cache, or else before the decoding of images, or else before the batching."""
+    """Move a shuffle after the cache; without one, before the decoding of images or before the batching."""
     here = order.index(shuffle)
     before = order[:here]
     cached = [place for place, item in enumerate(before) if item.name == "cache"]
@@ -224,7 +224,7 @@ def _place_shuffle(order: list[Item], shuffle: DatasetOp) -> None:
 
 
 def _last_before(order: list[Item], item: Item, name: str) -> list[Item]:
-    """The last operation of a name before another, if there is one."""
+    """The last operation with a name before another operation, if there is one."""
     return [each for each in order[: order.index(item)] if each.name == name][-1:]
 
 
@@ -237,7 +237,7 @@ def _reads(item: Item) -> bool:
 
 
 def _pass(crossed: Sequence[Item], names: Collection[str]) -> None:
-    """Make sure that a move only passes operations of these names."""
+    """Check that a move passes only operations with these names."""
     if any(item.name not in names for item in crossed):
         raise _Unordered
 

@@ -1,4 +1,4 @@
-"""Dataset pipelines: operations, consumers, and the runtime's rewrites of them."""
+"""Dataset pipelines: operations, consumers, and rewrites by the runtime."""
 
 from __future__ import annotations
 
@@ -50,8 +50,9 @@ class Operation:
         module, node: the call.
         name: the method.
         stages: its occurrences in pipelines.
-        roles: the consumers of those pipelines: "train", "validation", "evaluate", "predict", "adapt", "inspect", "unknown".
-        rewrites: the rewrites that are switched off for them.
+        roles: roles of the consumers of those pipelines: "train", "validation", "evaluate", "predict", "adapt",
+            "inspect", "unknown".
+        rewrites: the rewrites that are disabled for them.
     """
 
     def __init__(self, stages: list[DatasetOp], roles: frozenset[str], rewrites: Rewrites):
@@ -62,17 +63,17 @@ class Operation:
 
     @property
     def feeds_training(self) -> bool:
-        """Whether it leads to fit or to a training loop."""
+        """Whether it leads to ``fit`` or a training loop."""
         return "train" in self.roles
 
     @property
     def may_feed_training(self) -> bool:
-        """Whether it does, or its consumer is not visible and no name says held-out data."""
+        """Whether it feeds training, or its consumer is not visible and no name indicates held-out data."""
         return self.feeds_training or ("unknown" in self.roles and not _named_held_out(self.stages[0]))
 
     @property
     def is_named_training(self) -> bool:
-        """Whether its consumer is not visible, and a name around it says training data."""
+        """Whether its consumer is not visible and a name around it indicates training data."""
         return not self.feeds_training and "unknown" in self.roles and _named_training(self.stages[0])
 
     def given(self, parameter: str) -> Value | None:
@@ -98,7 +99,7 @@ class Operation:
 
     @property
     def written_parallelism(self) -> cst.BaseExpression | None:
-        """The expression of that argument; None without one."""
+        """The expression of that argument; None if there is none."""
         node = self.call.written("num_parallel_calls") if self.call is not None else None
         return node.value if node is not None else None
 
@@ -111,7 +112,7 @@ class Operation:
         return None
 
     def followed_by(self, pipelines: Pipelines, *names: str) -> bool:
-        """Whether an operation of one of these names follows downstream, under no condition of its own.
+        """Whether an operation with one of these names follows downstream without an additional condition.
 
         Conditions on the existence of the dataset, such as ``if test_set is not None``, do not count.
         """
@@ -123,7 +124,7 @@ class Operation:
         )
 
     def is_batched_by_one(self, pipelines: Pipelines) -> bool:
-        """Whether later batches hold a single element each."""
+        """Whether later batches contain a single element each."""
         sizes = [
             constant(child.given("batch_size"))
             for stage in self.stages
@@ -134,7 +135,7 @@ class Operation:
 
 
 def _asks_for(condition: ExecutionPath, stage: DatasetOp) -> bool:
-    """Whether a condition holds if the dataset at the start of a stage is not None."""
+    """Whether a condition is true if the dataset at the start of a stage is not None."""
     if condition.label != "if":
         return False
     asked = condition.question.removesuffix(" is not None")
@@ -142,12 +143,12 @@ def _asks_for(condition: ExecutionPath, stage: DatasetOp) -> bool:
 
 
 def _named_training(stage: DatasetOp) -> bool:
-    """Whether the names around a stage say training data."""
+    """Whether the names around a stage indicate training data."""
     return _named(stage, names_training) and not _named_held_out(stage)
 
 
 def _named_held_out(stage: DatasetOp) -> bool:
-    """Whether the names or conditions around a stage say validation or test data."""
+    """Whether the names or conditions around a stage indicate validation or test data."""
     tree = stage.module.tree
     return (
         _named(stage, names_held_out)
@@ -173,7 +174,7 @@ def _named(stage: DatasetOp, says: Callable[[str], bool]) -> bool:
 
 
 def _is_for_scripts(stage: DatasetOp) -> bool:
-    """Whether a stage is under ``if __name__ == "__main__"``, which nothing can import."""
+    """Whether a stage is under ``if __name__ == "__main__"``, so it cannot be imported."""
     tree = stage.module.tree
     return any(
         "__main__" in tree.code_of(asked.test) for asked in written_conditions(tree, stage.node, within=tree.root)
@@ -186,7 +187,7 @@ def _is_kept_in_memory(stage: DatasetOp) -> bool:
 
 
 def _only_arranges(stage: DatasetOp) -> bool:
-    """Whether an operation only slices arrays in memory, or orders and batches its input, which takes almost no time."""
+    """Whether an operation takes negligible time: it only slices arrays in memory, or orders and batches its input."""
     return stage.name in (
         "batch",
         "shuffle",
@@ -242,7 +243,7 @@ class Pipelines:
                     self._consumers[stage.identity].append((sink, role))
         consumed = {sink.stage.identity for sink in self._run.sinks}
         for stage in self._run.stages:
-            # Any code may use a dataset in a global or an attribute; but nobody imports a notebook.
+            # Any code may use a dataset in a global or an attribute, except that notebooks are not imported.
             if (
                 stage.module.source.cells is None
                 and stage.identity not in consumed
@@ -275,7 +276,7 @@ class Pipelines:
         return not any(dataset.stage.identity is stage.identity for value in left for dataset in datasets_in(value))
 
     def _mark(self, stage: DatasetOp, role: str) -> list[DatasetOp]:
-        """Give a role to a stage and to all stages before it, and return these."""
+        """Assign a role to a stage and to all stages before it, and return these."""
         rewrites = Rewrites()
         pending, seen = [stage], set()
         order = []
@@ -297,7 +298,7 @@ class Pipelines:
     def role_of(self, sink: DatasetConsumer) -> str:
         """The role of a consumer."""
         if sink.role == "escape":
-            # As with adapt, one pass counts.
+            # As with adapt, it makes one pass.
             return "adapt" if _builds_vocabulary(sink.node) else "evaluate" if _measures(sink) else "unknown"
         if sink.role == "train" and (gives_few_elements(sink.stage) or self._is_tried_out(sink)):
             return "inspect"
@@ -316,14 +317,14 @@ class Pipelines:
                 and not isinstance(call.receiver, Constant)
                 and any(holds_tensor(value) for value in call.arguments.values())
             ):
-                # An unknown function gets the elements: it may well train.
+                # An unknown function receives the elements, and may train.
                 return "unknown"
         if any((call.name or "").startswith((OF_KERAS_MODEL, OF_KERAS_METRIC, OF_KERAS_LOSS)) for call in calls):
             return "evaluate"
         return "inspect"
 
     def _is_tried_out(self, sink: DatasetConsumer) -> bool:
-        """Whether a fit makes a handful of steps in all, by its literals."""
+        """Whether a fit makes only a handful of steps in total, according to its literals."""
         call = self._call_at.get((sink.node, sink.path))
         return call is not None and call.attribute == "fit" and makes_few_steps(call)
 
@@ -336,7 +337,7 @@ class Pipelines:
         return self._children[stage.identity]
 
     def is_shared(self, stage: DatasetOp) -> bool:
-        """Whether a stage's dataset has several uses, not counting a look at some elements."""
+        """Whether a stage's dataset has several uses, not counting inspections of some elements."""
         inspected = {
             child.node
             for child in self.children(stage)
@@ -359,7 +360,7 @@ class Pipelines:
             pending.extend(self.children(current))
 
     def hides_cache(self, stage: DatasetOp) -> bool:
-        """Whether a stage's dataset is cached, endless before that, or has an origin or use that is not visible."""
+        """Whether a stage's dataset is cached, endless before that, or has an invisible origin or use."""
         before = {each.name for each in stage.upstream()}
         after = {each.name for each in self.downstream(stage)}
         return bool(
@@ -367,13 +368,13 @@ class Pipelines:
         )
 
     def rewrites(self, stage: DatasetOp) -> Rewrites:
-        """The rewrites that are switched off between a stage and its consumers."""
+        """The rewrites that are disabled between a stage and its consumers."""
         return self._rewrites[stage.identity]
 
     def passes(self, op: Operation) -> int | None:
-        """The passes of training over the elements of an operation, by literals; None if unknown.
+        """The number of training passes over the elements of an operation, from literals; None if unknown.
 
-        The largest number above one counts: a cost in one training is a cost of the program.
+        Returns the largest number above one, since a cost in one training is a cost of the program.
         """
         counts = [
             self._passes(sink, stage) if role == "train" else None
@@ -395,7 +396,7 @@ class Pipelines:
                 times = constant(after.given("count"))
                 count *= times if isinstance(times, int) and times > 0 else 1
         if sink.loop is not None and not any(datasets_in(sink.loop.value)):
-            # An iterator made elsewhere gives the elements one by one.
+            # An iterator from elsewhere yields single elements.
             return None
         made_in = set(stage.path.loops(within="program"))
         for loop in sink.path.loops(within="program"):
@@ -408,7 +409,7 @@ class Pipelines:
             return count
         if call is None or call.attribute != "fit" or call.given("initial_epoch") is not None:
             return None
-        # Steps computed from the length of the data cover all of it.
+        # If the number of steps derives from the length of the data, they cover all of it.
         if constant(call.given("steps_per_epoch")) is not None and not repeated:
             return None
         given = call.given("epochs")
@@ -416,12 +417,12 @@ class Pipelines:
         return count * epochs if isinstance(epochs, int) else None
 
     def buffered(self) -> Iterable[DatasetOp]:
-        """The last operations, each once, of training datasets that prepare elements in advance."""
+        """The distinct last operations of training datasets that prepare elements in advance."""
         ends = (last_computation(sink.stage) for sink, role in self.sinks if role == "train")
         return {last.node: last for last in ends if runs_ahead(last)}.values()
 
     def unbuffered(self) -> Iterator[Unbuffered]:
-        """Training datasets whose last operation prepares nothing in advance, each end once."""
+        """Training datasets whose last operation prepares nothing in advance; each end only once."""
         runtime, seen = self._module.runtime, set()
         for sink, role in self.sinks:
             last = last_computation(sink.stage)
@@ -438,11 +439,11 @@ class Pipelines:
             if last.name.endswith((".from_tensor_slices", ".from_tensors", ".range")):
                 continue
             upstream = list(last.upstream())
-            # An applied function may end in a buffer, or set the options. A caller's dataset may only be followed by
-            # one here.
+            # An applied function may end in a buffer, or set options. A dataset from a caller may have a buffer of its
+            # own.
             if any(stage.name == "apply" for stage in upstream):
                 continue
-            # A buffer before datasets are combined belongs to one of them.
+            # A buffer before datasets are combined belongs to only one of them.
             alone = takewhile(lambda stage: stage.name not in COMBINING, upstream)
             early = next((stage for stage in alone if stage.name == "prefetch"), None)
             if early is not None and self._ends_elsewhere(early, last) or early is None and leaves:
@@ -456,7 +457,7 @@ class Pipelines:
             elif (rewritten := self._rewritten(last)) is not None:
                 found = rewritten
             elif not runtime.injects_prefetch:
-                # tf.distribute appends one to each dataset, and buffers for each device (input_lib.py).
+                # tf.distribute appends one to each dataset, and adds buffers for each device (input_lib.py).
                 if self._module.once(Program).distributes:
                     continue
                 found = TailBuffering.LEAVES
@@ -468,7 +469,7 @@ class Pipelines:
             yield Unbuffered(last, early, found, costs)
 
     def _ends_elsewhere(self, early: DatasetOp, last: DatasetOp) -> bool:
-        """Whether a prefetch ends another dataset, from which this one branches off, possibly under a condition."""
+        """Whether a prefetch ends another dataset from which this one branches off, possibly under a condition."""
         if self.is_shared(early):
             return True
         return any(
@@ -478,10 +479,10 @@ class Pipelines:
         )
 
     def _rewritten(self, last: DatasetOp) -> TailBuffering | None:
-        """The rewrite that makes an operation run ahead; None without one.
+        """The rewrite that makes an operation run ahead; None if there is none.
 
-        Source: tried on TensorFlow 2.12 and 2.21. ``map_and_batch_fusion`` is a default since 1.13, needs neither the autotuner nor a stateless
-        function, and makes MapAndBatch.
+        Source: tested on TensorFlow 2.12 and 2.21. ``map_and_batch_fusion`` is a default since 1.13. It needs neither
+        the autotuner nor a stateless function, and makes MapAndBatch.
         """
         rewrites = self.rewrites(last)
         if (
@@ -502,7 +503,7 @@ class Pipelines:
         return frozenset(self._roles[stage.identity])
 
     def trains_on(self, stage: DatasetOp) -> bool:
-        """Whether an operation leads to fit or to a training loop."""
+        """Whether an operation leads to ``fit`` or a training loop."""
         return "train" in self._roles[stage.identity]
 
     def training_loops(self, op: Operation) -> list[ExecutionPath]:
@@ -515,7 +516,7 @@ class Pipelines:
         ]
 
     def operations(self, *names: str) -> Iterator[Operation]:
-        """The operations of these names, in program order, each once."""
+        """The distinct operations with these names, in program order."""
         grouped: dict[cst.CSTNode, list[DatasetOp]] = {}
         for stage in self._run.stages:
             if stage.name in names and not stage.module.is_graph_code:
@@ -542,5 +543,5 @@ def _builds_vocabulary(node: cst.CSTNode) -> bool:
 
 
 def _measures(sink: DatasetConsumer) -> bool:
-    """Whether a dataset goes to a metric or an index, such as ``tfrs.metrics.FactorizedTopK(candidates=ds)``."""
+    """Whether a metric or an index consumes a dataset, such as ``tfrs.metrics.FactorizedTopK(candidates=ds)``."""
     return isinstance(sink.node, cst.Call) and _MEASURING.search(sink.module.tree.code_of(sink.node.func)) is not None

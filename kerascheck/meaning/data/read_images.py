@@ -29,7 +29,8 @@ class ReadImage:
     Attributes:
         call: the call.
         image: its result.
-        consumer: the consumer of the array: a fit, the flow of an ImageDataGenerator, or the operation that makes a dataset of arrays.
+        consumer: the consumer of the array: a fit, the flow of an ImageDataGenerator, or the operation that makes a
+            dataset of arrays.
     """
 
     call: Call
@@ -38,17 +39,17 @@ class ReadImage:
 
     @property
     def count(self) -> float:
-        """The most images that it reads."""
+        """The maximum number of images that it reads."""
         return most_iterations(self.call.path)
 
     @property
     def epochs(self) -> int | None:
-        """The epochs that a ``fit`` trains on the arrays; None if unknown."""
+        """The number of epochs that a ``fit`` trains on the arrays; None if unknown."""
         is_fit = isinstance(self.consumer, Call) and self.consumer.attribute == "fit"
         return epochs_of(self.consumer) if is_fit and isinstance(self.consumer, Call) else None
 
     def is_saved(self, module: Module) -> bool:
-        """Whether an array with the image is saved to a file, so that the next run need not read it again."""
+        """Whether an array with the image is saved to a file, so the next run can skip the reading."""
         return any(
             part is self.image
             for call in module.once(CallIndex).named(*_SAVERS)
@@ -57,7 +58,7 @@ class ReadImage:
         )
 
     def side(self, module: Module) -> float:
-        """The longer side of the images in the loop that reads them, by literals; infinite without one."""
+        """The longer side of the images in the reading loop, from literals; infinite if there are none."""
         loop = self.call.path.innermost_loop(within="program")
         sizing = [
             call
@@ -69,7 +70,7 @@ class ReadImage:
 
 
 def images_read_first(module: Module) -> Iterator[ReadImage]:
-    """The calls that read images in a loop before a training on all of them, once for each training.
+    """The calls that read images in a loop before a training on all of them, one per training.
 
     A loop that trains in each iteration reads only what it needs.
     """

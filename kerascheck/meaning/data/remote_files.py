@@ -33,9 +33,9 @@ _PATHS = {LIST_FILES: "file_pattern", FROM_TENSOR_SLICES: "tensors"} | dict.from
 
 
 def reads_remote_files(module: Module, source: DatasetOp) -> bool:
-    """Whether a source of records reads several files of network storage.
+    """Whether a source of records reads several files from network storage.
 
-    Judges literal names. Without them, the program has to name such storage, or train on a TPU, which reads no local
+    Judges literal names. Without them, the program must name such storage, or train on a TPU, which cannot read local
     files.
     """
     for option in options_of(source.given("filenames")):
@@ -64,7 +64,7 @@ def reads_remote_files(module: Module, source: DatasetOp) -> bool:
 
 
 def remote_examples(module: Module) -> Iterator[tuple[Call | Operation, str]]:
-    """Training data that reads a file of a network drive or bucket for each example in every epoch, with the path."""
+    """Training data that reads one file per example from a network drive or bucket in every epoch, with the path."""
     for flow in module.once(flows_of):
         path = _folder_of_flow(flow)
         if path is not None:
@@ -79,19 +79,19 @@ def remote_examples(module: Module) -> Iterator[tuple[Call | Operation, str]]:
 
 
 def _folder_of_flow(flow: Call) -> str | None:
-    """The path on a drive from which an ImageDataGenerator reads images; None without one."""
+    """The path on a drive from which an ImageDataGenerator reads images; None if there is none."""
     if flow.attribute not in ("flow_from_directory", "flow_from_dataframe"):
         return None
     path = _on_drive(flow.given("directory"))
     if path is None and flow.attribute == "flow_from_dataframe":
-        # The table may hold whole paths. Its own location says nothing about them.
+        # The table may contain whole paths, so its own location says nothing about them.
         path = _on_drive(flow.given("dataframe"))
         return None if path is not None and TABLE_FILES.search(path) else path
     return path
 
 
 def _on_drive(value: Value | None) -> str | None:
-    """The first path in a value that is on a drive or in a bucket; None without one."""
+    """The first path in a value that is on a drive or in a bucket; None if there is none."""
     texts = (part.value for part in ingredients(value) if isinstance(part, Constant) and isinstance(part.value, str))
     return next((text for text in texts if MOUNTED_DRIVES.match(text)), None)
 

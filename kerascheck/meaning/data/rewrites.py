@@ -1,4 +1,4 @@
-"""Rewrites of tf.data that the options of a pipeline switch off."""
+"""Rewrites of tf.data that the options of a pipeline disable."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from kerascheck.interpreter.values import (
 
 @dataclass(frozen=True, slots=True)
 class Rewrites:
-    """The rewrites of tf.data that are switched off for a pipeline.
+    """The rewrites of tf.data that are disabled for a pipeline.
 
-    ``maps_on`` says whether map_parallelization itself is switched on.
+    ``maps_on`` says whether map_parallelization itself is enabled.
     """
 
     autotune_off: bool = False

@@ -1,4 +1,4 @@
-"""Maps that run one call at a time, their reasons, and their cost in every epoch."""
+"""Maps that run one call at a time: the reasons, and the cost in every epoch."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from kerascheck.meaning.data.stages import gives_few_elements
 
 
 class Serial(enum.Enum):
-    """Why a map runs one call at a time, or why it does not."""
+    """Reasons why a map runs one call at a time, or not."""
 
     INSIDE = enum.auto()
-    """It stands in the function of another operation, where TensorFlow rewrites nothing."""
+    """It is in the function of another operation, where TensorFlow rewrites nothing."""
     ASKED_FOR = enum.auto()
-    """The literal 1 asks for it."""
+    """The literal 1 requests it."""
     STATEFUL = enum.auto()
     """Its function has state."""
     OLD_VERSION = enum.auto()
-    """TensorFlow makes no maps parallel by itself in this version."""
+    """This version of TensorFlow never parallelises maps by itself."""
     SWITCHED_OFF = enum.auto()
     """The options of the dataset forbid it."""
     STATELESS = enum.auto()
-    """It does not: TensorFlow makes it parallel by itself."""
+    """It is not serial: TensorFlow parallelises it by itself."""
     UNKNOWN = enum.auto()
-    """Whether its function has state is not known."""
+    """It is unknown whether its function has state."""
 
     @property
     def is_certain(self) -> bool | None:
-        """Whether it runs one call at a time; None if that is unknown."""
+        """Whether it runs one call at a time; None if unknown."""
         return None if self is Serial.UNKNOWN else self is not Serial.STATELESS
 
 
 def serial(module: Module, op: Operation) -> Serial:
-    """Why a map without parallel calls, or with the literal 1, runs serially, or why it does not."""
+    """Why a map without parallel calls, or with the literal 1, runs serially or not."""
     if op.inside is not None:
         return Serial.INSIDE
     if op.parallelism is not None:
@@ -53,7 +53,7 @@ def serial(module: Module, op: Operation) -> Serial:
 
 
 def says_parallelism(op: Operation) -> bool:
-    """Whether a map sets its number of parallel calls, or may do so; the literal 1 does not count."""
+    """Whether a map sets or may set its number of parallel calls; the literal 1 does not count."""
     given = op.parallelism
     return given is UNKNOWN or given is not None and constant(given) != 1 or op.given("synchronous") is not None
 
@@ -66,7 +66,7 @@ def is_called_rarely(op: Operation) -> bool:
 def is_paid_in_each_epoch(module: Module, op: Operation) -> bool:
     """Whether running a map one call at a time costs time in every epoch of a visible training."""
     state = op.facts.state
-    # A cache pays only once.
+    # With a cache, only the first epoch pays.
     if op.followed_by(module.once(Pipelines), "cache") or state is not None and state.call.name == PRINT:
         return False
     if state is not None and _is_lookup(state.call) and _gets_batches(op):

@@ -1,4 +1,4 @@
-"""Shuffle buffers that hold more than examples as read: whole batches, or decoded images."""
+"""Shuffle buffers that contain more than raw examples: whole batches, or decoded images."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kerascheck.meaning.data.mapped_functions import facts_of
 from kerascheck.meaning.data.pipelines import Operation, Pipelines
 from kerascheck.meaning.data.stages import COMBINING
 
-# This many steps, such as those of a transition, may form one example.
+# Up to this many steps, such as those of a transition, may form one example.
 _FEW = 4
 _KEEPS_BATCHES = (
     "map",
@@ -59,12 +59,12 @@ class ShuffledBatches:
 
     @property
     def mixes_files(self) -> bool:
-        """Whether files are listed in another order in each epoch."""
+        """Whether files are listed in a different order in each epoch."""
         return any(stage.name == LIST_FILES and is_reshuffled(stage) for stage in self._sources)
 
     @property
     def mixes_examples_by_file(self) -> bool:
-        """Whether TensorFlow Datasets reads its files in another order in each epoch."""
+        """Whether TensorFlow Datasets reads its files in a different order in each epoch."""
         return any(
             stage.name.startswith(TENSORFLOW_DATASETS) and constant(stage.given("shuffle_files")) is True
             for stage in self._sources
@@ -79,14 +79,14 @@ class ShuffledBatches:
     def may_be_examples(self) -> bool:
         """Whether a batch may be one example, such as the two steps of a transition.
 
-        A later operation then combines it, or its size is a small literal.
+        That is so if a later operation combines it, or its size is a small literal.
         """
         size = constant(batch_size(self.batches[0]))
         return self.batches[0] not in self.shuffle.inputs or isinstance(size, int) and size <= _FEW
 
 
 def shuffled_batches(op: Operation) -> ShuffledBatches | None:
-    """The finished batches that a shuffle mixes; None if elements were shuffled before, or a batch is one element."""
+    """The finished batches that a shuffle mixes; None if elements were shuffled before, or batches have one element."""
     found = (ShuffledBatches(stage, _batches_before(stage)) for stage in op.stages)
     return next((each for each in found if each.batches), None)
 
@@ -104,7 +104,7 @@ def _batches_before(shuffle: DatasetOp) -> list[DatasetOp]:
         for batch in batches
     ):
         return []
-    # Padding is least between neighbours of one length: mixing them gains nothing.
+    # Padding is minimal between neighbours of equal length, so mixing them gains nothing.
     return [] if any(batch.name == "padded_batch" and sorts_by_length(batch) for batch in batches) else batches
 
 
@@ -114,11 +114,11 @@ class ShuffledImages:
 
     Attributes:
         shuffle: the shuffle.
-        count: the images that it holds; None for a computed number.
+        count: the number of images that it holds; None for a computed number.
         decoding: the map that decodes them.
-        pixels: the pixels of each, by a later literal; None without one.
+        pixels: the pixels of each image, from a later literal; None if there is none.
         is_joined: whether other datasets are combined with them before the shuffle.
-        is_cut: whether elements are dropped or taken between: an earlier shuffle would select others.
+        is_cut: whether elements are dropped or taken in between, in which case an earlier shuffle would select others.
     """
 
     shuffle: DatasetOp
@@ -132,7 +132,7 @@ class ShuffledImages:
 def shuffled_images(op: Operation, many: int) -> Iterator[ShuffledImages]:
     """The decoded images in a shuffle, on each path to it.
 
-    None if its size is a named number, or ``take`` leaves fewer than ``many``.
+    Yields nothing if its size is a named number, or if ``take`` leaves fewer than ``many``.
     """
     count = constant(op.given("buffer_size"))
     if not isinstance(count, int) and not _computes_size(op):
@@ -147,7 +147,7 @@ def shuffled_images(op: Operation, many: int) -> Iterator[ShuffledImages]:
 
 
 def _computes_size(op: Operation) -> bool:
-    """Whether a buffer size is that of the data, or an expression at the call.
+    """Whether a buffer size is computed from the data, or is an expression at the call.
 
     Any other name is a number chosen elsewhere.
     """
@@ -161,7 +161,7 @@ def _computes_size(op: Operation) -> bool:
 def _decoding(
     stage: DatasetOp | None, many: int, pixels: int | None = None, joined: bool = False
 ) -> tuple[DatasetOp, int | None, bool] | None:
-    """The last map up to a stage that decodes images, with their ``pixels`` and ``is_joined``; None without one."""
+    """The last map up to a stage that decodes images, with ``pixels`` and ``is_joined``; None if there is none."""
     while stage is not None:
         if stage.name in COMBINING:
             each = (_decoding(part, many, pixels, True) for part in stage.inputs)

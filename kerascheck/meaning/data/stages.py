@@ -11,11 +11,11 @@ from kerascheck.interpreter.values import Constant, DatasetOp, SequenceValue, co
 from kerascheck.knowledge.datasets import BATCHING
 
 INSPECTED_ELEMENTS = 32
-"""``take(k)`` of at most so many elements is a look at the data."""
+"""``take(k)`` of at most this many elements is an inspection of the data."""
 
 
 COMBINING = frozenset({"zip", "concatenate", "sample_from_datasets", "choose_from_datasets"})
-"""Operations that only pass elements on, from several datasets."""
+"""Operations that only pass on elements of several datasets."""
 
 
 def is_cut_short(stage: DatasetOp) -> bool:
@@ -24,36 +24,36 @@ def is_cut_short(stage: DatasetOp) -> bool:
 
 
 def gives_few_elements(stage: DatasetOp, *, batches: bool = False) -> bool:
-    """Whether only a handful of elements leaves a stage, by a literal or a literal list.
+    """Whether only a handful of elements leaves a stage, according to a literal or a literal list.
 
-    A batch counts as its elements, or for ``batches`` as one.
+    A batch counts as its elements, or as one if ``batches`` is set.
     """
     known = stage.module.once(_Amounts).of(stage)
     if known.unknown:
         return False
-    told = [known.taken_batches if batches else known.taken, known.listed]
-    return min((count for count in told if count is not None), default=INSPECTED_ELEMENTS + 1) <= INSPECTED_ELEMENTS
+    counts = [known.taken_batches if batches else known.taken, known.listed]
+    return min((count for count in counts if count is not None), default=INSPECTED_ELEMENTS + 1) <= INSPECTED_ELEMENTS
 
 
 @dataclass(frozen=True, slots=True)
 class _Amount:
-    """The elements that leave a stage, by literals; None without them."""
+    """The number of elements that leave a stage, from literals; fields are None if unknown."""
 
     listed: int | None = None
     """Elements of the literal list that it starts from."""
     in_each: int = 1
-    """Elements of the source in one of its elements."""
+    """Number of source elements in one element of the stage."""
     taken: int | None = None
-    """Elements of the source that the last ``take`` leaves."""
+    """Number of source elements that the last ``take`` leaves."""
     taken_batches: int | None = None
     unknown: bool = False
-    """The last ``take`` leaves as many as nobody knows."""
+    """The last ``take`` leaves an unknown number."""
 
 
 class _Amounts:
-    """The amounts of a module's stages, each inferred once from the one before.
+    """The amounts of a module's stages, each inferred once from its predecessor.
 
-    Walks back to the source are quadratic in a long chain.
+    Walking back to the source each time would be quadratic in the length of a chain.
     """
 
     def __init__(self, module: object):
@@ -89,9 +89,9 @@ def _after(stage: DatasetOp, before: _Amount) -> _Amount:
 
 
 def nearest_before(stage: DatasetOp, name: str, across: Collection[str]) -> DatasetOp | None:
-    """The last operation of this name before a stage; None without one.
+    """The last operation with this name before a stage; None if there is none.
 
-    Only operations named in ``across`` may be between. With no names, ``()``, the operation directly before.
+    Only operations named in ``across`` may be between. With ``()`` it must be the operation directly before.
     """
     for before in stage.upstream():
         if before is stage:

@@ -1,1 +1,1 @@
-"""Traced and compiled code, its compilers, and switches that keep it eager."""
+"""Traced and compiled code, its compilers, and settings that keep it eager."""

@@ -40,8 +40,8 @@ from kerascheck.syntax.tree import Tree, alike
 from kerascheck.syntax.written import assignment, last_name
 
 FEW_TRACES = 10
-"""So many traces are nobody's problem: the loop is over configurations, devices or layers."""
-# Functions that return a new number of Python, not of NumPy or TensorFlow, with every call.
+"""Up to this many traces are harmless: the loop is over configurations, devices or layers."""
+# Functions that return a new Python number, not one of NumPy or TensorFlow, with every call.
 _DRAWS = frozenset(
     {
         "random.random", "random.uniform", "random.randint", "random.randrange", "random.gauss", "random.normalvariate", "random.betavariate",
@@ -49,28 +49,28 @@ _DRAWS = frozenset(
         "numpy.random.beta", "time.time", "time.perf_counter",
     }
 )  # fmt: skip
-# These take a size for each axis, and return an array for an array.
+# These take a size for each axis, and return an array in that case.
 _OF_SIZES = frozenset({"numpy.random.rand", "numpy.random.randn"})
 _KEEP_SHAPES = frozenset("prefetch cache take skip repeat shuffle with_options enumerate distribute shard".split())
 _JOINING = having(Trait.JOINS) | {"numpy.concatenate", "numpy.append", "numpy.hstack", "numpy.vstack"}
 
 
 class TurnKind(enum.Enum):
-    """The kind of a Python value that differs in each iteration of a loop."""
+    """The kind of a Python value that differs between the iterations of a loop."""
 
     NUMBER = enum.auto()
     STRING = enum.auto()
     VALUE = enum.auto()
     """A number or a string."""
     STRINGS = enum.auto()
-    """A list or tuple with strings in it."""
+    """A list or tuple that contains strings."""
     VALUES = enum.auto()
-    """A list or tuple with numbers or strings in it."""
+    """A list or tuple that contains numbers or strings."""
 
 
 @dataclass(frozen=True, slots=True)
 class TurnArgument:
-    """An argument that makes a compiled function trace again.
+    """An argument that makes a compiled function retrace.
 
     Attributes:
         call: the call of the function, as Python makes it.
@@ -78,7 +78,8 @@ class TurnArgument:
         loop: the loop whose iterations change its value or shape.
         cause: the place that changes it; None for the loop itself.
         kind: the kind of a Python value.
-        is_constant: whether ``tf.constant`` can make a tensor of the whole argument: it is such a value, or a list of such values.
+        is_constant: whether ``tf.constant`` can convert the whole argument to a tensor: a number or string, or a list
+            of them.
     """
 
     call: Call
@@ -90,7 +91,7 @@ class TurnArgument:
 
 
 def compiled_in_iterations(module: Module) -> Iterator[tuple[Compilation, ExecutionPath, Call]]:
-    """Functions that every iteration of a loop passes to tf.function and calls once: the place, the loop, and the call.
+    """Functions that every iteration of a loop passes to tf.function and calls once: place, loop, and call.
 
     If an inner loop of the iteration calls the function repeatedly, the trace pays for itself.
     """
@@ -112,7 +113,7 @@ def _is_call_of(entry: Call, made: Compilation) -> bool:
 
 
 def _is_kept(made: Compilation) -> bool:
-    """Whether the result may outlive the iteration, in an attribute or item, or in a cache around its maker."""
+    """Whether the result may outlive the iteration: in an attribute or item, or in a cache around its creator."""
     assigned = assignment(made.module.tree.parents.get(made.node))
     if assigned is not None and not all(isinstance(target, cst.Name) for target in assigned.targets):
         return True
@@ -127,10 +128,10 @@ def _is_kept(made: Compilation) -> bool:
 
 
 def changing_constants(module: Module) -> Iterator[TurnArgument]:
-    """Python numbers and texts that change in each of many iterations and make a tf.function trace each time.
+    """Python numbers and strings that change in each of many iterations and make a tf.function retrace each time.
 
-    tf.function compares them by value, also inside lists and tuples (tried with TensorFlow 2.21: five lists of texts,
-    five traces).
+    tf.function compares them by value, also inside lists and tuples (tested with TensorFlow 2.21: five lists of
+    strings, five traces).
     """
     for entry in _loop_entries(module):
         if _option(entry, "input_signature") is not None:
@@ -138,7 +139,7 @@ def changing_constants(module: Module) -> Iterator[TurnArgument]:
         for key, arg in entry.arguments.nodes.items():
             value = entry.arguments.keywords[key] if isinstance(key, str) else entry.arguments.positional[key]
             loop = _turn_of(value, entry.path)
-            # A loop restarts its own number, but a counter goes on.
+            # A loop variable restarts with its loop, but a counter continues.
             if loop is None:
                 loop, values = _counted(arg.value, value, entry.path), most_iterations(entry.path)
             else:
@@ -173,7 +174,7 @@ def _kind(value: Value | None) -> TurnKind:
 
 
 def changing_shapes(module: Module) -> Iterator[TurnArgument]:
-    """Tensors and arrays whose shape changes in each of many iterations and makes a tf.function trace each time."""
+    """Tensors and arrays whose shape changes in each of many iterations and makes a tf.function retrace each time."""
     for entry in _loop_entries(module):
         relaxed = [
             _option(entry, name)
@@ -222,9 +223,9 @@ def _option(entry: Call, name: str) -> Value | None:
 
 
 def _is_python(entry: Call, key: int | str) -> bool:
-    """Whether the function uses a parameter in Python while it is traced.
+    """Whether the function uses a parameter in Python while it is being traced.
 
-    It picks an item, counts iterations, or reads a text.
+    Such uses select an item, count iterations, or read a string.
     """
     function = entry.receiver
     if not isinstance(function, Function):
@@ -255,7 +256,7 @@ def _reads_in_python(
             for outer in tree.ancestors(node)
         ):
             return True
-        # A tensor is no text, and no key of a dictionary.
+        # A tensor is neither a string nor a dictionary key.
         if text and (
             isinstance(
                 holder, (cst.Comparison, cst.ComparisonTarget, cst.BinaryOperation, cst.FormattedStringExpression)
@@ -289,7 +290,7 @@ def _reads_in_python(
 
 
 def _turn_of(value: Value, path: ExecutionPath) -> ExecutionPath | None:
-    """The loop around ``path`` with another Python number or text in each iteration; None without one.
+    """The loop around ``path`` with a different Python number or string in each iteration; None if there is none.
 
     The value may be inside a structure.
     """
@@ -361,11 +362,11 @@ def _padding(stage: DatasetOp) -> DatasetOp | None:
     for current in stage.upstream():
         if current.name == "padded_batch":
             shapes = current.given("padded_shapes")
-            # Python in a map before it may have made all lengths the same.
+            # Python in an earlier map may have made all lengths equal.
             before = {
                 call.name for stage in current.upstream() if stage.facts is not None for call in stage.facts.calls
             }
-            # TensorFlow may have done so, too, if no shape leaves an axis open.
+            # TensorFlow may have done so too, if no shape has an open axis.
             hidden = not before.isdisjoint(PY_FUNCTIONS) or shapes is None and not before.isdisjoint(SIZING)
             return current if not hidden and (shapes is None or _holds_none(shapes)) else None
         if current.name == "bucket_by_sequence_length":
@@ -377,7 +378,7 @@ def _padding(stage: DatasetOp) -> DatasetOp | None:
 
 
 def _is_padded_alike(stage: DatasetOp, expression: cst.BaseExpression, loop: cst.CSTNode) -> bool:
-    """Whether an expression is a part of each batch that a loop unpacks, and its padded shape leaves no axis open."""
+    """Whether an expression is a part of each batch that a loop unpacks, and its padded shape has no open axis."""
     targets, shape = getattr(loop, "target", None), stage.given("padded_shapes")
     if (
         not isinstance(targets, cst.Tuple)
@@ -422,7 +423,7 @@ def _is_growing_slice(expression: cst.BaseExpression, path: ExecutionPath) -> bo
 
 
 def _growing(module: Module, expression: cst.BaseExpression, loop: ExecutionPath) -> Call | None:
-    """``x = tf.concat([x, y], 0)`` in the same loop, if no other statement there sets ``x``."""
+    """Match ``x = tf.concat([x, y], 0)`` in the same loop, if no other statement there sets ``x``."""
     if not isinstance(expression, cst.Name):
         return None
     tree = loop.module.tree

@@ -1,4 +1,4 @@
-"""Debugging switches that a program leaves on: eager execution, and checks and logs of every operation."""
+"""Debugging switches left on: eager execution, and checks and logs of every operation."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ from kerascheck.meaning.program.program import Program
 from kerascheck.syntax.written import rows_of_slice
 
 _LOGS = DEBUGGING_SET_LOG_DEVICE_PLACEMENT
-# Each switch with the keyword of its argument; None for a switch without one. set_synchronous_execution is not among them:
-# operations run synchronously without it too (get_synchronous_execution() of TensorFlow 2.21).
+# Each switch with the keyword of its argument; None for a switch without one. set_synchronous_execution is not listed:
+# operations run synchronously by default (get_synchronous_execution() of TensorFlow 2.21).
 _SWITCHES: dict[str, str | None] = {
     RUN_FUNCTIONS_EAGERLY: "run_eagerly",
     ENABLE_DEBUG_MODE: None,
@@ -54,13 +54,13 @@ class Switch:
     """An unconditional debugging switch in a program that trains.
 
     Attributes:
-        kind: "function" for one of TensorFlow's, "argument" for that of ``compile``, "attribute" for that of a model.
+        kind: "function" for one of TensorFlow, "argument" for that of ``compile``, "attribute" for that of a model.
         call: the call that turns it on.
         at: the place of the setting.
         is_removable: for an argument, whether it is in the call itself.
         is_seen: whether all code that it keeps from being compiled is visible, or there is no such code.
-        needs_shapes: whether data without a shape need it.
-        is_needed: whether code that cannot be compiled, or such data, need it.
+        needs_shapes: whether data without a shape requires it.
+        is_needed: whether code that cannot be compiled, or data without a shape, requires it.
     """
 
     kind: str
@@ -73,7 +73,7 @@ class Switch:
 
     @property
     def only_logs(self) -> bool:
-        """Whether it only writes lines and leaves the work as it is."""
+        """Whether it only logs and does not affect the work."""
         return self.call.name == _LOGS
 
 
@@ -151,14 +151,14 @@ def _attributes(module: Module) -> Iterator[Switch]:
 
 
 def _calls_nothing_compiled(module: Module) -> bool:
-    """Whether the program runs neither a tf.function nor a fit, so that the switch has no effect."""
+    """Whether the program runs neither a tf.function nor a fit, so the switch has no effect."""
     return module.once(Program).steps_eagerly and not any(
         call.path.traced_by() == "tf.function" for call in module.run.calls
     )
 
 
 def _is_seen(module: Module, compiled: Call | None = None) -> bool:
-    """Whether all code to compile is visible: the model, its losses, and the calls of the program's own code."""
+    """Whether all code to compile is visible: the model, its losses, and the project code that they call."""
     if compiled is not None:
         known = any(each.value is option for each in module.once(models_of) for option in options_of(compiled.receiver))
         if not known or UNKNOWN in options_of(compiled.given("loss")):
@@ -171,9 +171,9 @@ def _is_seen(module: Module, compiled: Call | None = None) -> bool:
 
 
 def _takes_any_shape(module: Module) -> bool:
-    """Whether data comes from a Python function without a shape.
+    """Whether a Python function supplies data without a shape.
 
-    fit raises for it in a graph (as_list() of an unknown TensorShape, tried with Keras 3.15).
+    In a graph, fit raises an error for it (as_list() of an unknown TensorShape, tested with Keras 3.15).
     """
     return any(
         op.feeds_training
@@ -184,9 +184,9 @@ def _takes_any_shape(module: Module) -> bool:
 
 
 def _literal(compiled: Call) -> CodeLocation | None:
-    """The place of ``run_eagerly=True`` for a compile; None for a name, which is an option of the user.
+    """The place of ``run_eagerly=True`` for a compile; None for a name, which is a user option.
 
-    It is in the call, or in that of the model's own ``compile`` that passes it on.
+    It is in the call, or in the call of the model's own ``compile`` that forwards it.
     """
     written, call, module = compiled.written("run_eagerly"), compiled.node, compiled.module
     own = compiled.path.frame
@@ -211,7 +211,7 @@ def _literal(compiled: Call) -> CodeLocation | None:
         ):
             return None
     elif written is not None and compiled.receiver is UNKNOWN and not _OF_KERAS.issuperset(compiled.arguments.keywords):
-        # A method of its own may do anything with it.
+        # The model's own method may use it in any way.
         return None
     if written is None or not isinstance(call, cst.Call) or written not in call.args:
         return None
@@ -220,7 +220,7 @@ def _literal(compiled: Call) -> CodeLocation | None:
 
 
 def _needs_python(module: Module, model: Value) -> bool:
-    """Whether the step of a model draws from Python or NumPy, which a graph would do once."""
+    """Whether the step of a model draws with Python or NumPy, which a graph would do only once."""
     return isinstance(model, Instance) and any(
         function.owner is model.cls and function.name in ("call", "train_step")
         for call in module.once(CallIndex).with_prefix("numpy.random.", "random.")
@@ -229,7 +229,7 @@ def _needs_python(module: Module, model: Value) -> bool:
 
 
 def _is_tried_out(module: Module, compiled: Call) -> bool:
-    """Whether each fit of the model makes so few steps, on a part of the data, that tracing takes about as long."""
+    """Whether each fit of the model makes so few steps on a part of the data that tracing takes about as long."""
     own = options_of(compiled.receiver)
     fits = [
         fit
@@ -249,7 +249,10 @@ def _is_short(fit: Call) -> bool:
 
 
 def _is_run_for_values(module: Module, compiled: Call) -> bool:
-    """Whether predict runs the compiled model, or a notebook never runs it, and no fit of the program may train it."""
+    """Whether the model is compiled only for its values.
+
+    Then predict runs it, or a notebook never runs it, and no fit of the program may train it.
+    """
     own = options_of(compiled.receiver)
 
     def on_it(*methods: str) -> Iterator[Call]:

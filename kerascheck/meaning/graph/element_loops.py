@@ -1,4 +1,4 @@
-"""Functions of compiled code that handle a batch element by element."""
+"""Functions in compiled code that process a batch element by element."""
 
 from __future__ import annotations
 
@@ -31,10 +31,11 @@ _NO_BATCH = (IO_DECODE, STRINGS, NON_MAX_SUPPRESSION, *sorted(having(Trait.NO_BA
 
 
 def element_loops(module: Module) -> Iterator[Call]:
-    """The calls of ``map_fn`` and its relatives in compiled code that a calculation on the whole batch could replace.
+    """The calls of ``map_fn`` and similar functions in compiled code that a computation on the whole batch could
+    replace.
 
-    Excludes metrics, functions that call operations without a batch form or need the result before, and loops over
-    numbers that are no batch.
+    Excludes metrics, and loops over numbers that are not a batch. Also excludes functions that call operations without
+    a batch form or need the previous result.
     """
     for call, how in traced_calls(module):
         if call.name in _ONE_BY_ONE and how != "metric" and not _needs_elements(module, call):
@@ -56,7 +57,7 @@ def _needs_elements(module: Module, call: Call) -> bool:
 
 
 def _counts(call: Call) -> bool:
-    """Whether the elements are numbers that an object keeps, as in ``self.classes = tf.range(10)``."""
+    """Whether the elements are numbers stored in an object, as in ``self.classes = tf.range(10)``."""
     elements = "xs" if call.name == OPS_MAP else "elems"
     over, written = call.given(elements), call.written(elements)
     is_range = isinstance(over, Tensor) and over.origin == RANGE
@@ -64,7 +65,7 @@ def _counts(call: Call) -> bool:
 
 
 def _needs_turn_before(scan: Call, function: object) -> bool:
-    """Whether a scan may use its result before; without an initializer it returns the first element unchanged."""
+    """Whether a scan may use its previous result; without an initializer it returns the first element unchanged."""
     return scan.given("initializer") is None or not isinstance(function, Function) or not _ignores_first(function)
 
 
@@ -77,7 +78,7 @@ def _ignores_first(function: Function) -> bool:
 
 
 def _cuts_with_parameter(function: Function) -> bool:
-    """Whether each element sets the length of a slice: ``x[lag:]`` has another shape for each."""
+    """Whether each element sets the length of a slice, so shapes differ as in ``x[lag:]``."""
     tree = function.module.tree
     parameters = {parameter.name.value for parameter in function.node.params.params}
     cuts = (node for node in tree.descendants(function.node.body) if isinstance(node, cst.Slice))
@@ -89,8 +90,8 @@ def _cuts_with_parameter(function: Function) -> bool:
 
 def _takes_no_batch(call: Call) -> bool:
     name = call.name or ""
-    # An iteration reads what the one before has stored.
+    # An iteration reads the values stored by the previous one.
     if call.attribute in ("assign", "assign_add", "assign_sub") or name.endswith(".__setattr__"):
         return True
-    # With a condition alone, where returns as many places as elements satisfy it.
+    # Given only a condition, where returns as many indices as elements satisfy it.
     return name.startswith(_NO_BATCH) or name == WHERE and call.given("x") is None

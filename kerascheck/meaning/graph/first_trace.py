@@ -1,4 +1,4 @@
-"""Code that runs only in the first trace of a function, such as code that builds state."""
+"""Code that runs only in the first trace of a function, such as code that creates state."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from kerascheck.syntax.tree import Tree
 
 
 def cannot_be_compiled(module: Module) -> bool:
-    """Whether code to compile creates variables in each trace, or asks tensors for their values.
+    """Whether code to compile creates variables in each trace, or reads values of tensors.
 
-    It raises without a switch to eager execution.
+    Without a switch to eager execution it raises an error.
     """
     return any(
         compiled_by(call.path) in ("tf.function", "train_step", "call")
@@ -44,7 +44,7 @@ def cannot_be_compiled(module: Module) -> bool:
 
 
 def _is_made_once(call: Call) -> bool:
-    """Whether a call in compiled code is behind a condition on existing state."""
+    """Whether a call in compiled code is guarded by a condition on existing state."""
     return any(
         condition.kind == "handler" or UNBUILT_STATE.search(condition.question) or clears_own_condition(condition)
         for condition in call.path.conditions(within=tracing_frame(call.path) or "program")
@@ -68,10 +68,10 @@ def clears_own_condition(branch: ExecutionPath) -> bool:
 
 
 def only_in_first_trace(call: Call) -> bool:
-    """Whether a call in compiled code may run in the first trace only, as behind ``if self.layer is None``.
+    """Whether a call in compiled code may run only in the first trace, as under ``if self.layer is None``.
 
-    So may a call behind ``if layer is None``, if the caller of the compiled function may pass the layer or not. A condition on numbers and
-    flags, such as ``if self.rate > 0 and training``, holds in every trace or in none.
+    That also holds for a call under ``if layer is None``, if the caller of the compiled function may pass the layer or
+    not. A condition on numbers and flags, such as ``if self.rate > 0 and training``, holds in every trace or in none.
     """
     frame = tracing_frame(call.path)
     if not all(map(_asks_settings, call.path.conditions(within=frame or "program"))):
@@ -130,7 +130,7 @@ def _is_set_once(branch: ExecutionPath, name: str) -> bool:
             method = tree.enclosing(node, cst.FunctionDef)
             setters.add(None if method is None else method.name.value)
         elif isinstance(holder, (cst.Attribute, cst.Subscript)):
-            # A list, or another object that changes through its methods.
+            # A list, or another object whose methods modify it.
             return False
     return setters == {"__init__"}
 

@@ -1,4 +1,4 @@
-"""How a program uses its layers and models: for inference only, or only on eager values."""
+"""Uses of layers and models: only for inference, or only on eager values."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from kerascheck.syntax.written import is_beside_training
 
 
 def is_for_inference(module: Module, path: ExecutionPath) -> bool:
-    """Whether a layer or model exists beside that for training, as under ``if mode == "inference"``.
+    """Whether a layer or model exists besides the one for training, as under ``if mode == "inference"``.
 
     The execution path is in one of its methods.
     """
     frame = tracing_frame(path)
     owner = frame.function.owner if frame is not None and frame.function is not None else None
-    # A call of the base class's constructor makes no other object.
+    # Calling the base class's constructor creates no additional object.
     made = module.once(_instantiations).get(owner) if owner is not None else None
     return made is not None and all(is_beside_training(call.module.tree, call.node) for call in made)
 
@@ -54,7 +54,7 @@ def is_only_called_eagerly(module: Module, path: ExecutionPath) -> bool:
         return isinstance(own, Function) and own.node is method.node
 
     for call in module.run.calls:
-        # An object of the project may keep it; its uses there are visible.
+        # A project object may keep it, but its uses there are visible.
         keeps = call.attribute == "__init__" and isinstance(call.receiver, Instance)
         if not keeps and any(is_kind(inner) for value in call.arguments.values() for inner in _held(value)):
             return False

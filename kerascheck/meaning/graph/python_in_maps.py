@@ -27,9 +27,9 @@ class Once(enum.Enum):
     ASSIGNS = enum.auto()
     """A variable or attribute from outside is set."""
     COUNTS = enum.auto()
-    """A number from outside is counted up."""
+    """An outside number is incremented."""
     COMPUTES = enum.auto()
-    """A function gives what every element then gets."""
+    """A function returns a value that every element then gets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +48,14 @@ class PythonInMap:
 
     @property
     def shows_tensor(self) -> bool:
-        """Whether it gets a tensor, which has no value while TensorFlow traces."""
+        """Whether its argument is a tensor, which has no value during tracing."""
         return any(map(shows_tensor, self.call.arguments.values()))
 
 
 def python_in_maps(module: Module) -> Iterator[PythonInMap]:
-    """The calls of Python in functions of datasets, each once.
+    """The distinct Python calls in functions of datasets.
 
-    Excludes datasets that are only looked at, messages about tracing, and state that is kept on purpose.
+    Excludes datasets that are only inspected, messages about tracing, and state that is kept on purpose.
     """
     seen = set()
     for op in module.once(Pipelines).operations("map", "filter", "interleave", "flat_map"):
@@ -73,7 +73,7 @@ def python_in_maps(module: Module) -> Iterator[PythonInMap]:
 
 
 def _once(call: Call) -> Once | None:
-    """The effect that happens once if a map makes this call; None if each element gets it anew."""
+    """The effect of a call that happens only once in a map; None if it happens for each element."""
     name = call.name or ""
     if call.path.traced_by() is None or name == "numpy.random.seed":
         return None
@@ -86,7 +86,7 @@ def _once(call: Call) -> Once | None:
 
 
 def _tells_of_tracing(found: PythonInMap) -> bool:
-    """Whether a text is meant to appear once: it mentions tracing, or an error."""
+    """Whether a text is meant to appear once, since it mentions tracing or an error."""
     if tells_of_tracing(found.call) and not found.shows_tensor:
         return True
     return any(condition.kind == "handler" for condition in found.call.path.conditions(within="program"))

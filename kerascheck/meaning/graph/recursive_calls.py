@@ -14,7 +14,7 @@ from kerascheck.meaning.graph.traced_code import compiled_functions
 
 @dataclass(frozen=True, slots=True)
 class Recursion:
-    """A compiled function that calls itself; ``at`` is its location, ``call`` that of the call."""
+    """A compiled function that calls itself; ``at`` is its location, ``call`` the location of the call."""
 
     at: CodeLocation
     name: str

@@ -42,25 +42,25 @@ class Effect(enum.Enum):
     """A Python effect that happens once per trace, although every step needs it."""
 
     PRINTS_TENSOR = enum.auto()
-    """Prints a tensor, which has no numbers yet."""
+    """Prints a tensor, which has no values yet."""
     PRINTS_PARTS = enum.auto()
-    """Prints what holds tensors."""
+    """Prints an object that contains tensors."""
     PRINTS_WORDS = enum.auto()
-    """Prints words alone, perhaps to show when the code is traced."""
+    """Prints only words, perhaps to show when the code is traced."""
     DRAWS = enum.auto()
     """Draws a random number."""
     ASKS_TIME = enum.auto()
-    """Asks a clock, or waits."""
+    """Reads a clock, or sleeps."""
     USES_FILE = enum.auto()
-    """Opens a file, or asks for input."""
+    """Opens a file, or requests input."""
     APPENDS = enum.auto()
     """Keeps a tensor in a list."""
     ASSIGNS = enum.auto()
     """Keeps a tensor in an attribute or item."""
     COUNTS = enum.auto()
-    """Counts in a name."""
+    """Increments a variable."""
     COUNTS_ATTRIBUTE = enum.auto()
-    """Counts in an attribute."""
+    """Increments an attribute."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class SideEffect:
     Attributes:
         module, node: the location.
         how: the compiler of the code, one of :data:`COMPILERS`.
-        what: the name of the callee or target: "print", "np.random.normal", "self.count", ...; empty without one.
+        what: the name of the callee or target: "print", "np.random.normal", "self.count", ...; empty if there is none.
         effect: the effect.
         call: the call, if it is one.
     """
@@ -87,7 +87,7 @@ _CLOCKS = frozenset(
     "time.time time.perf_counter time.monotonic time.process_time time.sleep datetime.datetime.now".split()
 )
 _RANDOM = ("numpy.random.", "random.")
-# These make or seed a generator, or work on drawn numbers.
+# These create or seed a generator, or work on drawn numbers.
 _SETTING_UP = (
     ".astype", ".reshape", ".copy", ".item", ".tolist", ".flatten", ".ravel", ".sum", ".mean", ".round",
     "seed", "default_rng", "RandomState", "Generator", "SeedSequence", "Random", "SystemRandom", "getstate", "get_state", "set_state", "setstate",
@@ -98,7 +98,7 @@ _SETTING_ATTRIBUTES = frozenset({LAYER_SETATTR, MODEL_SETATTR, "builtins.object.
 
 def side_effects(module: Module) -> Iterator[SideEffect]:
     """The side effects of compiled code that happen once per trace, although every step needs them."""
-    # Code that sets the seed in each step wants the same numbers each time.
+    # If a function sets the seed in each step, the same numbers are intended.
     seeding = {call.path.frame.node for call in module.once(CallIndex).named("numpy.random.seed", "random.seed")}
     eager: dict[cst.CSTNode, bool] = {}
 
@@ -123,7 +123,7 @@ def side_effects(module: Module) -> Iterator[SideEffect]:
 
 
 def _effect_of(module: Module, call: Call, how: str, seeding: set[cst.CSTNode]) -> tuple[Effect, str] | None:
-    """The side effect of a call in code that ``how`` compiles, and the name of the callee; None for none.
+    """The side effect of a call in code that ``how`` compiles, and the name of the callee; None if there is none.
 
     Args:
         seeding: the functions that set the seed of a generator.
@@ -166,14 +166,14 @@ def _gets_tensor(call: Call) -> bool:
 
 
 def _is_compiled_on_demand(call: Call) -> bool:
-    """Whether the user switches the compiler of a call's code on: ``if self.trace: f = tf.function(f)``."""
+    """Whether the user enables the compiler of a call's code, as in ``if self.trace: f = tf.function(f)``."""
     frame = tracing_frame(call.path)
     compiler = frame.function.options if frame is not None and frame.function is not None else None
     return compiler is not None and is_off_by_default(compiler)
 
 
 def _is_counted(call: Call) -> bool:
-    """Whether a call is behind a condition that its own branches change, so that a trace may not reach it.
+    """Whether a call is under a condition that its own branches change, so a trace may not reach it.
 
     An example is a pool that returns its contents once it is full.
     """
@@ -181,13 +181,13 @@ def _is_counted(call: Call) -> bool:
 
 
 def _is_seed(call: Call) -> bool:
-    """Whether a draw is only a seed for TensorFlow, whose draws still differ from step to step."""
+    """Whether a draw only seeds TensorFlow, whose draws still differ between steps."""
     holder = call.module.tree.parents.get(call.node)
     return isinstance(holder, cst.Arg) and holder.keyword is not None and holder.keyword.value == "seed"
 
 
 def _is_certainly_tensor(value: Value) -> bool:
-    """Whether a value is or contains a tensor, and is no variable, which keeps its value after the trace."""
+    """Whether a value is or contains a tensor, and is not a variable, which keeps its value after the trace."""
     options = options_of(value)
     if any(isinstance(option, ExternalInstance) and option.name == VARIABLE for option in options):
         return False

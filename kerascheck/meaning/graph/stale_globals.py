@@ -25,7 +25,7 @@ class StaleGlobal:
 def stale_globals(module: Module) -> Iterator[StaleGlobal]:
     """Reads of changing module-level Python numbers in functions under ``tf.function``.
 
-    Each name counts once per function. Constants are fine.
+    Each name counts once per function. Constants do not count.
     """
     functions = list(compiled_functions(module))
     declared = _declared_globals(module) if functions else {}
@@ -55,9 +55,9 @@ def stale_globals(module: Module) -> Iterator[StaleGlobal]:
 
 
 def _changed_numbers(module: Module, declared: dict[cst.CSTNode, set[str]]) -> dict[str, cst.CSTNode]:
-    """Global names that only hold numbers and that a function or a loop changes, each with the change.
+    """Global names that contain only numbers and that a function or loop changes, each with the change.
 
-    A second plain assignment further down belongs to another section of a script or notebook, so it is no change.
+    A later plain assignment belongs to another section of a script or notebook, so it is not a change.
     """
     tree = module.tree
     numbers: set[str] = set()

@@ -1,7 +1,7 @@
-"""Types of tensors that the code of one function proves.
+"""Types of tensors that the code of a single function proves.
 
-Keras casts the inputs of a layer by its policy and passes integers on, so parameters have no proven type. Results of ``tf.cast`` and the
-like have one, and arithmetic on them, and names that are assigned once.
+Keras casts floating-point inputs of a layer to its policy but passes integers on, so parameters have no proven type.
+Results of ``tf.cast`` and similar functions have one, as do arithmetic on them and names that are assigned once.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from kerascheck.knowledge.numpy_equivalences import DTYPES, FLOATS
 from kerascheck.meaning.calls import CallIndex
 from kerascheck.syntax.tree import Tree
 
-_NESTED = 20  # levels of one expression; deeper ones are unknown
+_NESTED = 20  # maximum levels of one expression; deeper ones are unknown
 _MAKERS = {CAST: "x", OPS_CAST: "x", CONSTANT: "value", CONVERT_TO_TENSOR: "value", OPS_CONVERT_TO_TENSOR: "x"}
-_DENSE = frozenset({CONSTANT, CONVERT_TO_TENSOR})  # they raise for ragged and sparse tensors
+_DENSE = frozenset({CONSTANT, CONVERT_TO_TENSOR})  # they raise an error for ragged and sparse tensors
 _READS = (
     cst.Arg,
     cst.Attribute,
@@ -49,7 +49,7 @@ class TensorType:
 
 
 def proven_type(module: ModuleLike, node: cst.BaseExpression, depth: int = _NESTED) -> TensorType | None:
-    """The proven type of a tensor expression; None if it has none or is no tensor."""
+    """The proven type of a tensor expression; None if it has none or is not a tensor."""
     if not depth:
         return None
     if isinstance(node, cst.Name):
@@ -124,7 +124,7 @@ def _written_type(call: Call) -> str | None:
 
 
 def _only_value(tree: Tree, name: cst.Name) -> cst.BaseExpression | None:
-    """The value of a name that its function assigns once, in its outermost block; None for all others."""
+    """The value of a name that its function assigns once, in its outermost block; otherwise None."""
     function = tree.enclosing(name, cst.FunctionDef, cst.Lambda)
     if not isinstance(function, cst.FunctionDef):
         return None

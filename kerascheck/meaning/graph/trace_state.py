@@ -21,8 +21,8 @@ from kerascheck.syntax.written import assignment, is_target
 def is_captured(call: Call) -> bool:
     """Whether the receiver of a method call is a variable from outside the calling function, or an item of one.
 
-    In compiled code, it has to come from outside the compiled function: every trace may make a list of an inner
-    function anew.
+    In compiled code, it has to come from outside the compiled function, because each trace may recreate a list of an
+    inner function.
     """
     function = call.path.frame.function
     receiver = (
@@ -71,7 +71,7 @@ def is_local_in_trace(name: str, path: ExecutionPath) -> bool:
 
 
 def keeps_in_trace(module: Module, call: Call) -> bool:
-    """Whether only compiled code reads an attribute that compiled code sets, among the visible runs of its class."""
+    """Whether an attribute set in compiled code is read only there, judging by the visible runs of its class."""
     target = call.node
     tree = call.module.tree
     around = tree.enclosing(target, cst.ClassDef)
@@ -92,13 +92,13 @@ def keeps_in_trace(module: Module, call: Call) -> bool:
 
 
 def counts_up(call: Call) -> bool:
-    """Whether an assignment to an attribute adds a literal number to a value that is no tensor."""
+    """Whether an assignment to an attribute adds a literal number to a value that is not a tensor."""
     statement = call.module.tree.parents.get(call.node)
     return adds_number(statement) and call.given("value") is UNKNOWN and not _names_things(call)
 
 
 def is_reset_before_trace(call: Call) -> bool:
-    """Whether a function on the path into the trace first resets the attribute, so that it counts within one trace."""
+    """Whether a function on the path into the trace resets the attribute first, so it counts within one trace."""
     tree, node = call.module.tree, call.node
     for frame in call.path.frames():
         if frame.function is not None and isinstance(frame.function.node, cst.FunctionDef):
@@ -123,7 +123,7 @@ def adds_number(statement: cst.CSTNode | None) -> bool:
 
 
 def _is_number(node: cst.BaseExpression) -> bool:
-    """A literal number, or arithmetic of literals: ``1 / 1440``."""
+    """Whether an expression is a literal number, or arithmetic of literals: ``1 / 1440``."""
     return (
         isinstance(node, (cst.Integer, cst.Float))
         or isinstance(node, cst.BinaryOperation)
@@ -133,7 +133,7 @@ def _is_number(node: cst.BaseExpression) -> bool:
 
 
 def _makes_text(node: cst.CSTNode) -> bool:
-    """``str(x)``, ``"...".format(x)`` or ``"..." % x``."""
+    """Match ``str(x)``, ``"...".format(x)`` and ``"..." % x``."""
     if isinstance(node, cst.Call):
         return (
             isinstance(node.func, cst.Name)

@@ -1,7 +1,8 @@
 """Traced code, its compilers, and their rules for Python.
 
-Tried on TensorFlow 2.21 and Keras 3.15: Keras 3 traces ``call``, ``train_step``, losses and metrics *without* AutoGraph, so ``if tensor:``
-raises there. AutoGraph converts it in functions under ``tf.function``. Keras 2 converts all of them.
+Tested on TensorFlow 2.21 and Keras 3.15: Keras 3 traces ``call``, ``train_step``, losses and metrics *without*
+AutoGraph, so ``if tensor:`` raises an error there. AutoGraph converts it in functions under ``tf.function``. Keras 2
+converts all of them.
 """
 
 from __future__ import annotations
@@ -54,16 +55,16 @@ def _lifts(manager: ExecutionPath) -> bool:
 
 
 def traced_calls(module: Module) -> tuple[tuple[Call, str], ...]:
-    """Calls in compiled code, in program order, each call site once, with their compiler.
+    """Calls in compiled code, in program order, with their compiler. Each call site is listed once.
 
-    Excludes programs that switch compilation off, layers that only a hand-written eager loop calls, metrics without a visible ``compile``,
-    branches on the execution mode, and graphs of TensorFlow 1.
+    Excludes programs that disable compilation, layers that only a hand-written eager loop calls, metrics without a
+    visible ``compile``, branches on the execution mode, and graphs of TensorFlow 1.
     """
     return module.once(find_traced_calls)
 
 
 def find_traced_calls(module: Module) -> tuple[tuple[Call, str], ...]:
-    """The calls that :func:`traced_calls` memoises."""
+    """Find the calls that :func:`traced_calls` memoises."""
     return tuple(_traced_calls(module))
 
 
@@ -82,13 +83,13 @@ def _traced_calls(module: Module) -> Iterator[tuple[Call, str]]:
 
 
 def _certain_compiler(path: ExecutionPath, program: Program, leaving: dict[ExecutionPath, bool]) -> str | None:
-    """The compiler of an execution path, unless the program runs it eagerly, or may; see :func:`_leaves_graph`."""
+    """The compiler of an execution path, unless the program does or may run it eagerly; see :func:`_leaves_graph`."""
     how = _written_for(path)
     if how is None or _leaves_graph(path, leaving):
         return None
     if how not in ("tf.function", "train_step") and program.steps_eagerly:
         return None
-    # Some metrics are for eager evaluation only, without saying so.
+    # Some metrics are only for eager evaluation, without a visible sign.
     frame = tracing_frame(path) if how == "metric" else None
     metric = None if frame is None else frame.function
     if metric is not None and metric.owner is not None and metric.owner not in program.compiled_metrics:
@@ -97,7 +98,7 @@ def _certain_compiler(path: ExecutionPath, program: Program, leaving: dict[Execu
 
 
 def _leaves_graph(path: ExecutionPath, known: dict[ExecutionPath, bool]) -> bool:
-    """Whether compiled code leaves the graph between the traced function and a path, or depends on the execution mode.
+    """Whether compiled code leaves the graph on the way from the traced function to a path, or depends on the mode.
 
     Adds to the results in ``known``.
     """
@@ -117,7 +118,7 @@ def _leaves_graph(path: ExecutionPath, known: dict[ExecutionPath, bool]) -> bool
 def is_seen_compiled(module: Module, how: str) -> bool:
     """Whether the program certainly compiles code that is written for the compiler ``how``.
 
-    The user of a module with layers and without a training may call them eagerly.
+    The user of a module with layers but without a training may call them eagerly.
     """
     return how in ("tf.function", "train_step") or module.once(Program).trains
 
@@ -143,7 +144,7 @@ def _asks_for_mode(test: str, is_if: bool) -> bool:
     backend = _BACKEND.search(test)
     if backend is None:
         return EXECUTION_MODES.search(test) is not None
-    # A branch for TensorFlow, or the else branch of one for another backend, is traced as usual.
+    # A branch for TensorFlow, or the else branch of one for another backend, is traced normally.
     return (backend[1] == "tensorflow") != is_if or EXECUTION_MODES.search(_BACKEND.sub("", test)) is not None
 
 
@@ -155,7 +156,7 @@ def tracing_frame(path: ExecutionPath) -> ExecutionPath | None:
 def converts_branches(call: Call, how: str) -> bool:
     """Whether AutoGraph converts ``if`` and ``while`` over tensors at a call that ``how`` compiles.
 
-    It also does so for a decorated function that Keras traces. ``autograph=False`` switches it off.
+    It also does so for a decorated function that Keras traces. ``autograph=False`` disables it.
     """
     decorated = next((function for function in call.path.functions() if function.traced == "tf.function"), None)
     if decorated is not None:
@@ -174,7 +175,7 @@ def trains_in(module: Module, path: ExecutionPath) -> bool:
     """Whether a path in compiled code is in a training step rather than an evaluation.
 
     A tape opens in the same compiled code, or records the call of that code. Tapes elsewhere in the program train
-    something else.
+    another model.
     """
     frames = list(path.frames())
     while frames and not frames[-1].traced:

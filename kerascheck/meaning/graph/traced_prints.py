@@ -1,4 +1,4 @@
-"""Prints in compiled code: what they show, and whether they are meant for the trace itself."""
+"""Prints in compiled code: their contents, and whether they are meant for the trace itself."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from kerascheck.meaning.graph.traced_code import tracing_frame
 
 
 def tells_of_tracing(call: Call, words: re.Pattern[str] = TRACING_WORDS) -> bool:
-    """Whether a print is meant for the trace, by its texts and names, or by the shape that it shows."""
+    """Whether a print is meant for the trace, judging by its texts and names, or by the shape that it shows."""
     found = call.module.tree.descendants(call.node)
     return any(
         isinstance(node, cst.Attribute)
@@ -41,7 +41,8 @@ def tells_of_tracing(call: Call, words: re.Pattern[str] = TRACING_WORDS) -> bool
 def prints_in_each_step(module: Module, call: Call, how: str) -> bool:
     """Whether a print of words is meant for each step.
 
-    It shows only words, none of them about tracing, in code that runs repeatedly, or behind a condition on a tensor.
+    It shows only words, none of them about tracing, and is in code that runs repeatedly or under a condition on a
+    tensor.
     """
     words = [constant(value) for value in call.arguments.positional]
     if (
@@ -66,7 +67,7 @@ def prints_in_each_step(module: Module, call: Call, how: str) -> bool:
 
 
 def _is_graph_loop(over: Value) -> bool:
-    """Whether AutoGraph converts a loop over this value into one of the graph, which traces its body once."""
+    """Whether AutoGraph converts a loop over this value into a graph loop, whose body is traced once."""
     return (
         isinstance(over, (Tensor, Dataset))
         or isinstance(over, IteratorValue)
@@ -79,9 +80,9 @@ _NUMBER_FORMAT = re.compile(r"%[-+ #0-9.]*[a-qt-z]|\{[^{}]*:[^{}]*\}", re.I)
 
 
 def formats_number(call: Call) -> bool:
-    """Whether a print formats a number, by ``f"{loss:.3f}"`` and the like.
+    """Whether a print formats a number, as in ``f"{loss:.3f}"``.
 
-    That raises TypeError for the tensors of a trace (tried with TensorFlow 2.21).
+    That raises TypeError for tensors of a trace (tested with TensorFlow 2.21).
     """
     return any(
         isinstance(node, cst.FormattedStringExpression)
@@ -93,7 +94,7 @@ def formats_number(call: Call) -> bool:
 
 
 def prints_captured_values(call: Call) -> bool:
-    """Whether all tensors of a print, also in texts, are captured variables, which have values."""
+    """Whether all tensors of a print, including those in strings, are captured variables, which have values."""
     given = [
         call.arguments.node(place, None) for place, value in enumerate(call.arguments.positional) if shows_tensor(value)
     ]
@@ -101,7 +102,7 @@ def prints_captured_values(call: Call) -> bool:
 
 
 def _names_outside(node: cst.BaseExpression, call: Call) -> bool:
-    """Whether an expression is a captured variable, or a text that only contains such variables."""
+    """Whether an expression is a captured variable, or a string that contains only such variables."""
     if isinstance(node, cst.FormattedString):
         shown = [part.expression for part in node.parts if isinstance(part, cst.FormattedStringExpression)]
         return all(isinstance(each, cst.Name) and not is_local_in_trace(each.value, call.path) for each in shown)

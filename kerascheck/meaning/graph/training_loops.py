@@ -1,4 +1,4 @@
-"""Python loops around training steps, compiled or eager, and the calls beside them."""
+"""Python loops around training steps, compiled or eager, and calls beside the steps."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def compiled_training(module: Module) -> dict[ExecutionPath, Call]:
         compiled = [frame for frame in update.path.frames() if frame.traced]
         outside = compiled[-1].parent if compiled and compiled[-1].traced == "tf.function" else None
         loop = outside.innermost_loop(within="program") if outside is not None else None
-        # A loop in the compiled code runs many steps in one iteration.
+        # A loop inside the compiled code runs many steps per iteration.
         if loop is not None and update.path.innermost_loop(within="program") is loop:
             found.setdefault(loop, update)
     return found
@@ -36,7 +36,7 @@ def compiled_training(module: Module) -> dict[ExecutionPath, Call]:
 def eager_training(module: Module) -> dict[ExecutionPath, Call]:
     """Python loops that train operation by operation, with the call that updates the weights.
 
-    Excludes loops that act in a game or simulation: they need a number in each iteration.
+    Excludes loops that act in a game or simulation, because they need a number in each iteration.
     """
     found: dict[ExecutionPath, Call] = {}
     for update in () if module.once(Program).runs_eagerly else module.once(Program).updates:
@@ -54,11 +54,11 @@ def calls_beside_training(
     Each call site counts once.
 
     Args:
-        least: skips loops with at most this many iterations in total.
-        eager: includes steps that are not compiled.
+        least: skip loops with at most this many iterations in total.
+        eager: include steps that are not compiled.
     """
     loops = (eager_training(module) if eager else {}) | compiled_training(module)
-    # Code that another path compiles is written for that.
+    # Skip code that another path compiles, since it is written for compilation.
     seen = {call.node for call in module.run.calls if call.path.traced_by()} if loops else set()
     for call in module.run.calls if loops else ():
         loop = call.path.innermost_loop(within="program")
@@ -74,9 +74,9 @@ def calls_beside_training(
 
 
 def rare_updates(module: Module) -> Iterator[tuple[Call, Call, ExecutionPath]]:
-    """Weight updates once in several iterations of a loop that takes gradients in each.
+    """Weight updates that happen once in several iterations of a loop that computes gradients in each.
 
-    Yields the update, the call that takes the gradients, and the condition.
+    Yields the update, the call that computes the gradients, and the condition.
     """
     gradients = module.once(CallIndex).named(GRADIENT_TAPE_GRADIENT)
     seen = set()
@@ -87,14 +87,14 @@ def rare_updates(module: Module) -> Iterator[tuple[Call, Call, ExecutionPath]]:
             continue
         before = [call for call in gradients if call.path.is_in(loop) and call.order < update.order]
         taken = next((call for call in before if not any(call.path.conditions(within=loop))), None)
-        # Gradients taken under the condition are applied there: another network, in every fifth iteration.
+        # Gradients computed under the condition are applied there: another network, in every fifth iteration.
         if taken is not None and not any(call.path.is_in(branch) for call in before):
             seen.add(update.node)
             yield update, taken, branch
 
 
 def counting_branch(path: ExecutionPath, loop: ExecutionPath) -> ExecutionPath | None:
-    """The condition between a loop and a place in it that holds once in several iterations.
+    """The condition between a loop and a place in it that is true once in several iterations.
 
     It uses ``%``, or a counter that is incremented and reset.
     """

@@ -57,8 +57,8 @@ _EXAMPLES = re.compile(r"\.shape\[0\]")
 def unrolled_loops(module: Module) -> Iterator[UnrolledLoop]:
     """Loops in compiled code that take a tensor apart by position, each once.
 
-    They run over ``range``, or over the list that ``tf.unstack`` makes. Excludes loops over layers, over ``tf.range``, over the examples of a
-    batch, and over lengths of an unknown kind.
+    They iterate over ``range``, or over the list from ``tf.unstack``. Excludes loops over layers, over ``tf.range``,
+    over the examples of a batch, and over lengths of unknown kind.
     """
     program = module.once(Program)
     if module.builds_graphs or program.runs_eagerly:
@@ -93,7 +93,7 @@ def unrolled_loops(module: Module) -> Iterator[UnrolledLoop]:
 
 
 def _gone_through(value: Value) -> Iterator[Value]:
-    """The iterables of a loop, also within ``enumerate``, ``zip`` and the like."""
+    """The iterables of a loop, also inside ``enumerate``, ``zip`` and similar functions."""
     for option in options_of(value):
         yield option
         if isinstance(option, IteratorValue):
@@ -101,7 +101,7 @@ def _gone_through(value: Value) -> Iterator[Value]:
 
 
 def _is_over_positions(module: Module, loop: ExecutionPath) -> bool:
-    """Whether a loop over ``range`` follows an axis other than the first, and indexes a tensor in each iteration."""
+    """Whether a loop over ``range`` runs along an axis other than the first, and indexes a tensor in each iteration."""
     counted = (
         loop.value.over[0] if isinstance(loop.value, IteratorValue) and loop.value.kind == "wrapper" else loop.value
     )
@@ -112,7 +112,7 @@ def _is_over_positions(module: Module, loop: ExecutionPath) -> bool:
         or not isinstance(loop.node.target, cst.Name)
     ):
         return False
-    # Over a number of the graph, such as tf.shape(x)[0], AutoGraph makes a graph loop, and Python raises a TypeError.
+    # Over a number of the graph, such as tf.shape(x)[0], AutoGraph makes a graph loop, and Python raises TypeError.
     if any(isinstance(option, Tensor) for value in counted.over for option in options_of(value)):
         return False
     along = loop.module.tree.code_of(loop.node.iter)
@@ -123,7 +123,7 @@ def _is_over_positions(module: Module, loop: ExecutionPath) -> bool:
 
 
 def _is_along_steps(module: Module, call: Call) -> bool:
-    """Whether an unstacking follows the axis after that of the examples.
+    """Whether an unstacking runs along the axis after that of the examples.
 
     After a transposition of the two, this is the first axis.
     """

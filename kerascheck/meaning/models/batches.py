@@ -18,8 +18,8 @@ class Batching:
 
     Attributes:
         size: the number.
-        place: the argument or dataset operation that sets it; the call of ``fit`` for the default.
-        is_default: whether the code leaves the default.
+        place: the argument or dataset operation that sets it; the ``fit`` call for the default.
+        is_default: whether the code uses the default.
     """
 
     size: int

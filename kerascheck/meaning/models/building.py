@@ -1,7 +1,7 @@
 """Construction of Keras models: their layers in order, their inputs and outputs.
 
-Covers sequential models (a list, ``add``), functional ones (layers called on ``keras.Input`` up to ``Model(inputs, outputs)``) and classes
-derived from ``keras.Model`` (layers held in attributes and called in ``call``).
+Covers sequential models (a list, ``add``), functional ones (layers called on ``keras.Input`` up to ``Model(inputs,
+outputs)``) and classes derived from ``keras.Model`` (layers stored in attributes and called in ``call``).
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ _DEEP = 4
 _STEPS = ("train_step", "compute_loss")
 _WEIGHT_MAKERS = frozenset({"add_weight", "add_variable"})
 _VARIABLES = frozenset({VARIABLE, KERAS_VARIABLE, GET_VARIABLE})
-# Functions that read each number of a tensor once or twice, or never.
+# Functions that read each number of a tensor at most twice.
 _LIGHT = frozenset(
     "abs add add_n argmax cast clip_by_value concat concatenate constant convert_to_tensor cos divide elu equal exp expand_dims gather greater identity int_shape less log "
     "maximum minimum mean multiply name_scope ndim negative normal normalize not_equal ones ones_like pow random_normal range reduce_max reduce_mean reduce_min "
@@ -94,7 +94,7 @@ class _Builder:
     def __init__(self, module: Module):
         self._module = module
         calls = module.once(CallIndex)
-        # Calls of objects by the functions around them.
+        # Calls of objects, by the functions around them.
         self._applied: dict[cst.CSTNode, list[Call]] = {}
         for call in calls.of_methods("__call__"):
             for node in {function.node for function in call.path.functions()}:
@@ -105,7 +105,7 @@ class _Builder:
             self._adds.setdefault(id(call.receiver), []).append(call)
         self._popped.update(id(call.receiver) for call in calls.named(MODEL_POP))
         self._known: dict[int, Model] = {}
-        # Functions that make weights of their own, or do more with tensors than call layers.
+        # Functions that create their own weights, or do more with tensors than call layers.
         opaque = {call.path.frame for call in calls if _is_opaque(call)}
         self._opaque = {function.node for frame in opaque for function in frame.functions()}
         trained = [
@@ -228,9 +228,9 @@ class _Builder:
         model.outputs = last if (ordered or adds) and id(model.value) not in self._popped else None
 
     def _shape_of_data(self, model: Model, first: Layer) -> Shape:
-        """The shape that a Sequential gets from its training data.
+        """The shape of a Sequential model's training data.
 
-        If it is unknown, leading layers for columns imply a table.
+        If it is unknown, leading layers for columns indicate a table.
         """
         fit = self._fitted.get(id(model.value))
         shape = example_shape(fit) if fit is not None else None
@@ -272,7 +272,7 @@ class _Builder:
             # call layers.
             model.closed = False
             methods = [step for name in _STEPS if isinstance(step := instance.cls.member(name), Function)]
-        # The call may be seen on another object of the class, whose layers come from the same places.
+        # The call may be visible on another object of the class, whose layers come from the same places.
         applied: dict[object, Call] = {}
         running = {id(call): call for each in methods for call in self._applied.get(each.node, ())}
         for call in sorted(running.values(), key=lambda call: call.order):
@@ -295,12 +295,12 @@ class _Builder:
         )
 
     def _origin(self, value: Value) -> object:
-        """The place of construction, which layers of the same code share."""
+        """The place of construction, which identifies layers of the same code."""
         made = self._constructor(value) if _is_layer(value) else None
         return id(value) if made is None else made.node
 
     def _is_only_layers(self, instance: Instance) -> bool:
-        """Whether a project layer or model has only the weights of its layers, and does little but call these."""
+        """Whether a project layer or model has only the weights of its layers, and does little except calling them."""
         classes = [base for base in instance.cls.ancestry() if isinstance(base, Class)]
         methods = {member.node for base in classes for member in base.members.values() if isinstance(member, Function)}
         if not isinstance(instance.cls.member("call"), Function) or methods & self._opaque:
@@ -326,9 +326,9 @@ class _Builder:
     def _placed(
         self, model: Model, value: Value, path: ExecutionPath | None, shape: Shape = None, depth: int = 0
     ) -> tuple[Layer | None, list[Layer]]:
-        """A layer and the layers that it holds; None if a value may be no layer.
+        """A layer and the layers that it contains; None if a value may not be a layer.
 
-        ``path`` is the place of its ``add`` or call; None if a model holds it, called or not.
+        ``path`` is the place of its ``add`` or call; None if a model contains it, called or not.
         """
         if isinstance(value, UnionValue):
             options = [self._placed(model, option, path, shape, depth) for option in value.options]
@@ -341,7 +341,7 @@ class _Builder:
         if not _is_layer(value):
             return None, []
         made = self._constructor(value)
-        # A condition on the whole model is none on its layers.
+        # A condition on the whole model does not make its layers conditional.
         certain = not any(
             any(place.conditions(within=model.call.path))
             for place in (path, None if made is None else made.path)
@@ -349,7 +349,7 @@ class _Builder:
         )
         layer = Layer(value, made, certain, shape, _times(made.path, model) if made is not None else None)
         inside = [layer]
-        # Objects may hold each other.
+        # Objects may contain each other.
         for inner in _parts(value) if depth < _DEEP else ():
             inside += self._placed(model, inner, path, shape if layer.name == BIDIRECTIONAL else None, depth + 1)[1]
         if layer.name in (SEQUENTIAL, MODEL) and made is not None:
@@ -376,13 +376,13 @@ class _Builder:
         return self._module.once(Program).constructors.get(value) if isinstance(value, Instance) else None
 
     def _count(self, total: int | None, layer: Layer) -> int | None:
-        """``total`` plus the weights of one more layer."""
+        """Add the weights of one more layer to ``total``."""
         nested = self._known.get(id(layer.value))
         each = nested.parameters if nested is not None else shapes.weights(layer.value, layer.shape)
         return None if total is None or each is None else total + each
 
     def _ends(self, model: Model, value: Value | None) -> list[Layer] | None:
-        """The layers that a model's outputs come from."""
+        """The layers that produce a model's outputs."""
         found: list[Layer] = []
         for item in flat(value):
             call = item.call if isinstance(item, (ExternalInstance, Tensor)) else None
@@ -411,7 +411,7 @@ class _Walk:
 
     Attributes:
         applied: the calls of layers on the way; inputs: those of ``keras.Input``.
-        complete: whether all of the way is known.
+        complete: whether the whole path is known.
     """
 
     def __init__(self, outputs: Value):
@@ -448,13 +448,13 @@ class _Walk:
                     if call.arguments.unknown_positional or any(item is UNKNOWN for item in call.arguments.positional):
                         self.complete = False
             elif isinstance(value, Tensor) and value.call is not None:
-                # A layer called on an unknown value.
+                # A layer is called on an unknown value.
                 self.complete = False
                 self.applied.append(value.call)
                 pending += value.call.arguments.values()
             else:
                 self.complete = False
-                # The output of a model that is reused in parts: its own inputs lie before it.
+                # The output of a partly reused model: its own inputs lie before it.
                 if (
                     isinstance(value, Method)
                     and isinstance(value.receiver, ExternalInstance)
@@ -466,7 +466,7 @@ class _Walk:
 class _Widths:
     """The shapes between layers that are called on each other's results.
 
-    ``data`` is the shape of a tensor that no layer returned, ``returned`` the result of each function.
+    ``data`` is the shape of a tensor that no layer returned; ``returned`` is the result of each function.
     """
 
     def __init__(self, data: Shape = None, returned: dict[cst.CSTNode, Value] | None = None) -> None:
@@ -551,7 +551,7 @@ def _is_opaque(call: Call) -> bool:
 
 
 def _times(path: ExecutionPath, model: Model) -> int | None:
-    """The most runs of a path for each construction of the model; None if unknown."""
+    """The maximum runs of a path per construction of the model; None if unknown."""
     return shapes.product(*(loop.turns for loop in path.loops(within=model.call.path)))
 
 

@@ -28,9 +28,9 @@ from kerascheck.knowledge.namespaces import OF_KERAS_APPLICATIONS
 
 _PER_CHANNEL = layers_where(lambda layer: layer.per_channel > 0)
 UNKNOWN_WIDTH = 784
-"""Assumed columns of a table, or units of a layer, of unknown number.
+"""Assumed number of columns of a table, or units of a layer, if unknown.
 
-Few tables for dense layers are wider than a picture of MNIST, 784.
+Few tables for dense layers are wider than an MNIST image, 784.
 """
 
 
@@ -47,7 +47,7 @@ class Layer:
         made: its constructor call, if visible.
         certain: whether the model has it unconditionally.
         shape: its input shape, by literals; see :mod:`kerascheck.interpreter.layer_shapes`.
-        times: the most layers that its loops construct; None if unknown.
+        times: the maximum number of layers that its loops construct; None if unknown.
     """
 
     value: Value
@@ -73,7 +73,7 @@ class Model:
         closed: whether all weights are visible; the code of its own layers may do more than call layers.
         repeated: whether a loop may add a layer more often than listed.
         outputs: the layers that return the model's outputs; None if one is unknown.
-        inputs: the shape of each input, as far as known.
+        inputs: the shape of each input, if known.
         parameters: the number of weights, without frozen embeddings; None if unknown.
         compiles, fits: the calls of its ``compile``, and of ``fit`` and ``fit_generator``.
     """
@@ -109,7 +109,7 @@ class Model:
     def is_trained(self) -> bool:
         """Whether the program trains it with ``fit``, or a function compiles it with a loss.
 
-        A model compiled outside of functions and never fitted is meant for evaluation and export.
+        A model that is compiled outside of functions and never fitted is meant for evaluation and export.
         """
         return bool(self.fits) or any(
             call.given("loss") is not None and call.path.frame.function is not None for call in self.compiles
@@ -117,15 +117,16 @@ class Model:
 
     @property
     def largest_input(self) -> float:
-        """Numbers in an example of its largest input; infinite if unknown."""
+        """Number of values in an example of its largest input; infinite if unknown."""
         return max(map(shapes.example_size, self.inputs), default=inf)
 
     @property
     def most_parameters(self) -> int | None:
         """The number of weights, or an upper bound.
 
-        For a stack of dense layers over a table, a column count or layer width that is unknown, such as ``Dense(y.shape[1])``, counts as
-        :data:`UNKNOWN_WIDTH`. Layers in loops and conditions count as often as possible. None for all other models of unknown size.
+        Covers stacks of dense layers over a table. An unknown column count or layer width, such as
+        ``Dense(y.shape[1])``, counts as :data:`UNKNOWN_WIDTH`. Layers in loops and conditions count as often as
+        possible. None for all other models of unknown size.
         """
         if self.parameters is not None:
             return self.parameters
@@ -143,7 +144,8 @@ class Model:
         }.values()
         if any(layer.name in CONVOLUTIONS for layer in layers):
             return self._most_of_convolutions(layers)
-        # A table has columns; the size of a picture or sequence is known or not. A flattening layer comes first.
+        # A table has columns, while the size of a picture or sequence is either known or not. A flattening layer comes
+        # first.
         first = next(layer for layer in layers if layer.name in _WIDTHS)
         if any(
             shape is None or len(shape) != 2 and (None in shape[1:] or not first.shape or len(first.shape) != 2)
@@ -181,7 +183,7 @@ class Model:
         return total
 
     def _most_of_convolutions(self, layers: Iterable[Layer]) -> int | None:
-        """The same for convolutions over pictures or series of a known size.
+        """The same for convolutions over images or series of known size.
 
         No convolution has more input channels than another one returns, or than all return together.
         """
@@ -213,7 +215,7 @@ class Model:
         return total
 
     def consists_of(self, names: Collection[str]) -> bool:
-        """Whether all its Keras layers have one of these names; the list includes the layers inside project layers."""
+        """Whether all its Keras layers, including those inside project layers, have one of these names."""
         return all(layer.name is None or layer.name in names for layer in self.layers)
 
     @property
@@ -223,9 +225,9 @@ class Model:
 
 
 def layer_place(model: Model, layer: Layer) -> CodeLocation | Call | None:
-    """The place where a model gets a layer: its list of layers, ``add``, or the call of the layer on a tensor.
+    """The place where a model receives a layer: its list of layers, ``add``, or the call of the layer on a tensor.
 
-    Otherwise, or if the constructor is there, the constructor call.
+    If there is none, or the constructor is at that place, returns the constructor call.
     """
     listed, written = (
         (model.call.given("layers"), model.call.written("layers")) if model.kind == "sequential" else (None, None)

@@ -42,22 +42,22 @@ from kerascheck.meaning.program.program import Program
 from kerascheck.syntax.tree import SyntaxProblem
 
 HALF_POLICIES = frozenset({"mixed_float16", "mixed_bfloat16", "float16", "bfloat16"})
-"""The dtype policies under which layers compute in 16 bits."""
+"""Dtype policies under which layers compute in 16 bits."""
 
-# GPUs behind DirectX have no 16-bit policy that is known to help. Layers of TensorFlow's own copy of Keras follow no
-# Keras policy; its modules without layers may be imported.
+# No 16-bit policy is known to help on GPUs behind DirectX. Layers of TensorFlow's own copy of Keras ignore Keras
+# policies; its modules without layers may be imported.
 _NOT_FOR_POLICIES = re.compile(
     r"""["']DML["']|directml|^\s*import\s+tensorflow\.compat\.v1\s+as\s+tf\b|"""
-    # Layers wrapped for quantisation do not follow one either.
+    # Layers wrapped for quantisation ignore policies, too.
     r"\bquantize_(?:model|annotate\w*|apply)\b|"
     r"^\s*(?:import|from)\s+tensorflow\.python\.keras\b(?!\.(?:callbacks|datasets|losses|metrics|preprocessing|utils)\b)",
     re.I | re.M,
 )
-# These follow none either; cvnn computes with complex numbers.
+# These ignore policies, too; cvnn computes with complex numbers.
 _FOREIGN_LAYERS = re.compile(r"^\s*(?:import|from)\s+(?:tensorlayer|cvnn)\b", re.M)
 _SCALING = frozenset({"scale_loss", "get_scaled_loss", "train_step"})
 _CALL = re.compile(r"(?m)^[ \t]+def call\(")
-# A type in the code, or that of a number or tensor made without one.
+# A type in the code, or the type of a number or tensor created without one.
 _FLOAT32 = re.compile(
     r"\bfloat32\b|\b(?:tf|tensorflow|K|backend|ops|random)\.(?:constant|convert_to_tensor|eye|linspace|ones|zeros|(?:random[._])?(?:normal|uniform))\((?![^\n]*\bdtype\b)"
 )
@@ -66,10 +66,10 @@ _CALLED = re.compile(r"\b([A-Za-z_]\w*)\(")
 _HELPER = re.compile(r"def ([A-Za-z_]\w*)\((?!self\b|cls\b)")
 _KERAS_STEP = re.compile(r"\bsuper\([^)]*\)\.train_step\(")
 
-# A model with at most these parameters and input numbers has short steps in any precision.
+# A model with at most this many parameters and input values has short steps in any precision.
 _SMALL = 1_000_000
 _SMALL_INPUT = 64 * 64 * 3
-# The largest picture of the classic small data sets, with the usual padding.
+# The largest image of the classic small data sets, with the usual padding.
 _TOY_INPUT = 32 * 32 * 3
 # Rows that Tensor Cores multiply at a time (TensorFlow guide "Optimize GPU performance", multiples of 8).
 _ROWS = 8
@@ -84,11 +84,11 @@ class FullPrecision:
 
     Attributes:
         place: the fit, or the innermost loop around a hand-written step.
-        by_hand: whether the program has a step of its own, which has to scale its loss for float16.
+        by_hand: whether the program has its own step, which has to scale its loss for float16.
         update: the call that updates the weights in such a step; None if it is not visible.
-        waits: whether an ImageDataGenerator makes its images, one by one.
+        waits: whether an ImageDataGenerator produces its images one by one.
         computing: the functions of the model's project layers that name float32.
-        doubtful: the same for layers that may be its own, if the model is not visible.
+        doubtful: the same for layers that may belong to the model, if it is not visible.
     """
 
     place: CodeLocation
@@ -100,10 +100,11 @@ class FullPrecision:
 
 
 def full_precision_trainings(module: Module) -> Iterator[FullPrecision]:
-    """The trainings of a program without any mention of precision, in program order.
+    """The trainings of a program that does not mention precision, in program order.
 
-    Yields the first by Keras and the first by hand for each model. Excludes programs that only run on a CPU or TPU, compute in float64, play
-    games or train two networks against each other. Also excludes small models, layers that follow no policy, and those that keep their saved one.
+    For each model, yields the first training by Keras and the first by hand. Excludes programs that run only on a CPU
+    or TPU, compute in float64, play games or train two networks against each other. Also excludes small models, layers
+    that ignore policies, and layers that keep their saved one.
     """
     program = module.once(Program)
     if _follows_no_policy(module):
@@ -135,7 +136,7 @@ def full_precision_trainings(module: Module) -> Iterator[FullPrecision]:
 
 
 def _follows_no_policy(module: Module) -> bool:
-    """Whether a program is written for layers or devices that no Keras policy helps."""
+    """Whether a program is written for layers or devices that gain nothing from a Keras policy."""
     return module.mentions(_NOT_FOR_POLICIES) or any(
         each.mentions(_FOREIGN_LAYERS) for each in (module, *module.project.imported(module))
     )
@@ -166,9 +167,9 @@ def _trained_at(module: Module, place: CodeLocation, call: Call) -> tuple[list[M
 
 
 def _updates_numbers(module: Module, call: Call) -> bool:
-    """Whether an update changes no model.
+    """Whether an update does not change a model.
 
-    It has no optimizer, or the gradient is that of a ``tf.Variable``, such as a picture.
+    It has no optimizer, or the gradient is that of a ``tf.Variable``, such as an image.
     """
     given = options_of(call.first)
     items = (
@@ -183,7 +184,7 @@ def _updates_numbers(module: Module, call: Call) -> bool:
 
 
 def _own_step(module: Module, call: Call) -> tuple[bool, Call | None]:
-    """Whether a training has a step of its own, and the call in it that updates the weights, if visible."""
+    """Whether a training has its own step, and the call in it that updates the weights, if visible."""
     if call.attribute not in _BY_KERAS:
         return True, call
     updates = reversed(module.once(Program).updates)
@@ -199,13 +200,13 @@ def _own_step(module: Module, call: Call) -> tuple[bool, Call | None]:
 
 
 def _multiplies_few_rows(fit: Call, models: list[Model]) -> bool:
-    """Whether the batches of dense models are too small to fill a tile of a Tensor Core."""
+    """Whether the batches of dense models are too small to fill a Tensor Core tile."""
     batches = batches_of(fit) if fit.attribute == "fit" and models else None
     return batches is not None and batches.size < _ROWS and all(model.consists_of(OF_DENSE_MODELS) for model in models)
 
 
 def _is_worth_it(module: Module, models: list[Model], others: frozenset[object]) -> bool:
-    """Whether the trained models are large; the rest of the program stands for models that are not visible."""
+    """Whether the trained models are large; for invisible models, judges the rest of the program."""
     if any(map(_is_loaded, others)):
         return False
     if models and not others:
@@ -233,14 +234,14 @@ def _is_large(module: Module, model: Model) -> bool:
 
 
 def _takes_pictures(model: Model) -> bool:
-    """Whether an input is a picture larger than those of the classic small data sets."""
+    """Whether an input is an image larger than those of the classic small data sets."""
     return any(shape and len(shape) > 3 and _TOY_INPUT < example_size(shape) < inf for shape in model.inputs)
 
 
 def _most_of_dense(model: Model) -> float:
-    """The parameters of a model's dense layers, with :data:`UNKNOWN_WIDTH` for unknown widths.
+    """The number of parameters in a model's dense layers, with :data:`UNKNOWN_WIDTH` for unknown widths.
 
-    Infinite after flattening a picture of unknown size.
+    Infinite after flattening an image of unknown size.
     """
     total, before = 0.0, 0.0
     for layer in model.layers:
@@ -260,13 +261,13 @@ def _has_large_layers_elsewhere(module: Module) -> bool:
 
 
 def _is_small(model: Model) -> bool:
-    """Whether a model has few parameters, and no large picture to apply them to."""
+    """Whether a model has few parameters and no large image as input."""
     convolves = any("Conv" in (layer.name or "") for layer in model.layers)
     return (model.most_parameters or inf) < _SMALL and (not convolves or model.largest_input <= _SMALL_INPUT)
 
 
 def _is_loaded(value: object) -> bool:
-    """Whether a value is a loaded model, or a clone of one: its layers keep their saved policy."""
+    """Whether a value is a loaded model or a clone of one, whose layers keep their saved policy."""
     if not isinstance(value, ExternalInstance) or value.call is None:
         return False
     cloned = options_of(value.call.given("model")) if value.name == CLONE_MODEL else ()
@@ -281,7 +282,7 @@ def _names_architecture(name: str) -> bool:
 
 
 def train_step_of(path: ExecutionPath) -> Function | None:
-    """The ``train_step`` of a Keras model around an execution path; None without one."""
+    """The ``train_step`` of a Keras model around an execution path; None if there is none."""
     return next(
         (frame.function for frame in path.frames() if frame.traced == "train_step" and frame.function is not None),
         None,
@@ -291,7 +292,7 @@ def train_step_of(path: ExecutionPath) -> Function | None:
 def scales_loss(update: Call) -> bool:
     """Whether a function that leads to a weight update, or its callee, scales the loss.
 
-    Calling ``super().train_step()`` counts: Keras' own scales it.
+    Calling ``super().train_step()`` counts, because Keras scales the loss there.
     """
     around = {frame.function.node if frame.function is not None else frame.node for frame in update.path.frames()}
     for call in update.path.root.module.once(CallIndex).of_methods(*_SCALING):
@@ -317,8 +318,8 @@ def float16_models(module: Module, cls: Class | None) -> Iterator[Call]:
 def _computing_in_float32(module: Module) -> Iterator[tuple[CodeLocation, cst.ClassDef]]:
     """Functions of project layers that compute with float32 tensors, each with the class of the layer.
 
-    Judges the code of each ``call`` and of its callees. Layers raise where these tensors meet half precision (InvalidArgumentError and
-    TypeError, tried with TensorFlow 2.21).
+    Judges the code of each ``call`` and its callees. Layers raise an error where these tensors meet half precision
+    (InvalidArgumentError and TypeError, tested with TensorFlow 2.21).
     """
     modules = [module, *module.project.imported(module)]
     if not any(module.mentions(_CALL) for module in modules) or not any(
@@ -350,7 +351,7 @@ def _computing_in_float32(module: Module) -> Iterator[tuple[CodeLocation, cst.Cl
 
 
 def _leading_to_float32(modules: Sequence[Module]) -> list[Module]:
-    """Modules whose functions may compute with float32, directly or not, by their text; the others need no parsing."""
+    """Modules whose functions may use float32, directly or indirectly, judging by their text without parsing."""
     others = [each for each in modules if each.mentions(_CALL)]
     found = fresh = {each for each in modules if each.mentions(_FLOAT32)}
     while fresh:

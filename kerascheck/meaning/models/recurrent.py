@@ -1,4 +1,4 @@
-"""Recurrent layers, and the reasons that keep them from the cuDNN kernel.
+"""Recurrent layers, and reasons that prevent the use of the cuDNN kernel.
 
 Source: ``cudnn_ok`` and its calls in keras/src/backend/tensorflow/rnn.py (Keras 3.15).
 """
@@ -31,7 +31,7 @@ _FUSED = re.compile(r"\b(?:LSTM|GRU)\(")
 
 
 def arguments_against_cudnn(call: Call) -> Iterator[str]:
-    """The arguments of a recurrent layer, or its cell, that keep it from the cuDNN kernel, each as ``name=value``."""
+    """The arguments of a recurrent layer or its cell that rule out the cuDNN kernel, each as ``name=value``."""
     for name, needed in _NEEDED.items():
         value = call.given(name) if name in call.signature else None
         if isinstance(value, Constant) and value.value != needed:
@@ -52,7 +52,7 @@ def arguments_against_cudnn(call: Call) -> Iterator[str]:
 
 
 def lacks_cudnn(module: Module) -> bool:
-    """Whether the backend may run no recurrent layer by cuDNN: because of a mask, or in half precision on JAX."""
+    """Whether the backend may run no recurrent layer with cuDNN, because of a mask, or in half precision on JAX."""
     backend = module.runtime.backend
     policies = module.once(Program).calls(SET_GLOBAL_POLICY)
     halves = (call for call in policies if constant(call.given("policy")) != "float32")
@@ -68,7 +68,7 @@ def cell_layer(rnn: Call) -> str | None:
 
 
 def shares_cell(module: Module, rnn: Call) -> bool:
-    """Whether the cell of an RNN is, or may be, also called by itself or given to another RNN, which share its weights."""
+    """Whether the cell of an RNN is or may be called directly or passed to another RNN, which shares its weights."""
     cell = rnn.given("cell")
     made = (
         set(cell.call.path.loops(within="program"))

@@ -1,4 +1,4 @@
-"""Work in a training step of a model: weights, layers, inputs, time steps, state and arguments."""
+"""Amount of work in a training step: weights, layers, inputs, time steps, state and arguments."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from kerascheck.meaning.models.models import Layer, Model
 LIGHT_LAYERS = frozenset({SEQUENTIAL, MODEL, EMBEDDING, LAMBDA, *OF_DENSE_MODELS, *RECURRENT}) | layers_where(
     lambda layer: layer.work is Work.POOLS_ALL and layer.axes == 1
 )
-"""Layers that, if small, take hardly longer than their launch: dense ones, and recurrent ones of a few time steps."""
+"""Layers that, if small, take little longer than their launch: dense ones, and recurrent ones with few time steps."""
 
 LAYERS_OF_SMALL_MODELS = (
     LIGHT_LAYERS
@@ -36,18 +36,18 @@ LAYERS_OF_SMALL_MODELS = (
         )
     )
 )
-"""The same with convolutions and pools over series and pictures."""
+"""The same, with convolutions and pooling over series and images."""
 
 
 class LongStep(enum.Enum):
     """The reason why a step of a model may take longer than the code around it."""
 
     UNKNOWN_SIZE = enum.auto()
-    """How many parameters it has is not known."""
+    """Its number of parameters is unknown."""
     MANY_PARAMETERS = enum.auto()
-    """It has many."""
+    """It has many parameters."""
     HEAVY_LAYERS = enum.auto()
-    """It has layers that work long however few parameters they have."""
+    """It has layers that take long even with few parameters."""
 
 
 def long_step(model: Model, parameters: int, layers: Collection[str]) -> LongStep | None:
@@ -60,14 +60,14 @@ def long_step(model: Model, parameters: int, layers: Collection[str]) -> LongSte
 
 
 def input_numbers(model: Model) -> int:
-    """The numbers in one example of a model's inputs, as far as their shapes are known."""
+    """Number of values in one example of a model's inputs, counting those of known shape."""
     return sum(prod(size or 1 for size in shape[1:]) for shape in model.inputs if shape)
 
 
 def largest_array(model: Model) -> float:
-    """The numbers in a model's largest input that is no row of a table; infinite if a shape is unknown.
+    """Number of values in a model's largest input that is not a table row; infinite if a shape is unknown.
 
-    The number of weights covers the columns of a table.
+    The number of weights already covers the columns of a table.
     """
     return max((example_size(shape) for shape in model.inputs if shape is None or len(shape) != 2), default=0)
 
@@ -89,12 +89,12 @@ def is_dense(model: Model) -> bool:
 
 
 def keeps_state(model: Model) -> bool:
-    """Whether a recurrent layer keeps its state from batch to batch, which fixes the contents of a batch."""
+    """Whether a recurrent layer keeps its state between batches, which fixes the contents of a batch."""
     return any(map(_is_stateful, model.layers))
 
 
 def accumulates_gradients(model: Model) -> bool:
-    """Whether the optimizer of a model accumulates the gradients of several batches, by an argument of Keras 3."""
+    """Whether the optimizer of a model accumulates gradients over several batches, by an argument of Keras 3."""
     optimizers = (compiled.given("optimizer") for compiled in model.compiles)
     return any(
         isinstance(optimizer, ExternalInstance)

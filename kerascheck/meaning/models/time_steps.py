@@ -21,7 +21,7 @@ _ON_LAST_AXIS = layers_where(lambda layer: layer.on_last_axis)
 
 
 def most_time_steps(module: Module, made: Call) -> float:
-    """The most time steps that a constructed layer gets at any of its positions; infinite if unknown."""
+    """The maximum number of time steps that a constructed layer gets at any of its positions; infinite if unknown."""
     shapes = [layer.shape for layer in _placed(module, made)]
     return max((shape[1] or inf if shape and len(shape) > 1 else inf for shape in shapes), default=inf)
 
@@ -60,13 +60,13 @@ def _placed(module: Module, made: Call) -> list[Layer]:
 
 @dataclass(frozen=True, slots=True)
 class NeedlessWrapper:
-    """A TimeDistributed around a layer that only works on the last axis, and so handles all time steps at once.
+    """A TimeDistributed around a layer that works only on the last axis, and so handles all time steps together.
 
     Attributes:
         call: the constructor call.
         layer: the layer inside.
-        most_steps: the most time steps that it gets; infinite if unknown.
-        steps_known: whether Keras knows their number at each position.
+        most_steps: the maximum number of time steps that it gets; infinite if unknown.
+        steps_known: whether Keras knows this number at each position.
     """
 
     call: Call
@@ -76,7 +76,7 @@ class NeedlessWrapper:
 
 
 def needless_wrappers(module: Module) -> Iterator[NeedlessWrapper]:
-    """The TimeDistributed layers that their inner layer does not need, except over a single time step."""
+    """The TimeDistributed layers that their inner layer does not need, except those over a single time step."""
     for call in module.once(Program).calls(TIME_DISTRIBUTED):
         layer = call.given("layer")
         if not isinstance(layer, ExternalInstance) or layer.name not in _ON_LAST_AXIS or layer.call is None:
@@ -84,12 +84,12 @@ def needless_wrappers(module: Module) -> Iterator[NeedlessWrapper]:
         most = most_time_steps(module, call)
         if most == 1 or {"axis", "noise_shape"} & set(layer.call.arguments.keywords):
             continue
-        # If the graph leaves their number open, the shape of the batches may give it.
+        # If the graph leaves the number open, the shape of the batches may determine it.
         yield NeedlessWrapper(call, layer, most, most < inf or _is_fitted_on_arrays(module, call))
 
 
 def unrolled_convolutions(module: Module, least: int) -> Iterator[tuple[Call, int]]:
-    """The TimeDistributed convolutions or models with at least this many time steps: the call, and the number."""
+    """The TimeDistributed convolutions or models with at least this many time steps, with the number."""
     seen = set()
     for layer in (layer for model in module.once(models_of) for layer in model.layers):
         if layer.name != TIME_DISTRIBUTED or layer.made is None or not layer.shape or len(layer.shape) < 2:

@@ -1,4 +1,4 @@
-"""Clocks: the intervals that a program measures, and the calls between two readings."""
+"""Clocks: the intervals that a program measures, and the calls between their readings."""
 
 from __future__ import annotations
 
@@ -43,8 +43,9 @@ class Execution:
     """One run of a compiled function: of a tf.function, or of a model by one of its methods.
 
     Attributes:
-        key: the same for all runs of one compiled function. For a method: "train", "test" or "predict", and the models that may own it.
-        call: for models the call of the method, for a tf.function the first call inside of it.
+        key: equal for all runs of one compiled function. For a method: "train", "test" or "predict", and the models
+            that may own it.
+        call: for models, the call of the method; for a tf.function, the first call inside it.
         module, node: the call site.
         path: the execution path to the call site.
     """
@@ -61,7 +62,8 @@ class Interval:
     """Two readings of a clock and their difference.
 
     Attributes:
-        start, end: the readings. They are the same for a reading that a loop repeats and compares with the iteration before.
+        start, end: the readings. They are equal for a reading that a loop repeats and compares with the previous
+            iteration.
         elapsed: the subtraction.
     """
 
@@ -105,7 +107,7 @@ def calls_between(module: Module, interval: Interval) -> list[Call]:
 def compiled_runs(calls: list[Call]) -> Iterator[Execution]:
     """The compiled functions that run among some calls, in program order.
 
-    A method call on one of several possible models is one run.
+    A method call on one of several possible models counts as one run.
     """
     entered = set()
     models: dict[object, list[Value]] = {}
@@ -173,7 +175,7 @@ def _may_be_same(key: object, other: object) -> bool:
 def is_warmed_up(module: Module, execution: Execution, interval: Interval) -> bool:
     """Whether the same function ran right before the clock starts, outside of any measurement.
 
-    Then one run is timed on purpose.
+    In that case, timing one run is intentional.
     """
     before = list(compiled_runs([call for call in module.run.calls if call.order < interval.start.order]))
     if not before or not _may_be_same(before[-1].key, execution.key):
@@ -184,8 +186,8 @@ def is_warmed_up(module: Module, execution: Execution, interval: Interval) -> bo
 def measures_speed(module: Module, interval: Interval) -> bool:
     """Whether an interval measures speed rather than the duration of the program.
 
-    The program divides it by a number of items, collects it in a list, or calls it a latency, throughput or the like. Measurements of the
-    first run do not count.
+    The program divides it by a number of items, collects it in a list, or calls it a latency, throughput or similar.
+    Measurements of the first run do not count.
     """
     if interval.start.module is not interval.elapsed.module or FIRST_RUN_WORDS.search(
         _lines_around(interval, interval.elapsed.module.code)
@@ -198,7 +200,7 @@ def measures_speed(module: Module, interval: Interval) -> bool:
 
 
 def _is_phase(module: Module, interval: Interval) -> bool:
-    """Whether an interval shares a reading with another, as in a program that times each of its phases and their total."""
+    """Whether an interval shares a reading with another, as in a program that times its phases and their total."""
     ends = {interval.start, interval.end}
     return any(
         other.elapsed.node is not interval.elapsed.node
@@ -209,7 +211,7 @@ def _is_phase(module: Module, interval: Interval) -> bool:
 
 
 def is_about_first_run(interval: Interval) -> bool:
-    """Whether a comment on or around the lines of a measurement says that the first run is measured on purpose."""
+    """Whether a comment near a measurement says that the first run is measured on purpose."""
     return FIRST_RUN_WORDS.search(_lines_around(interval, interval.elapsed.module.text)) is not None
 
 
@@ -218,7 +220,7 @@ def _lines_around(interval: Interval, text: str, since: Call | None = None) -> s
 
     Args:
         text: the text or the code of the module.
-        since: a call of the measurement; the text then starts at its statement.
+        since: a call of the measurement at whose statement the text starts.
     """
     tree = interval.elapsed.module.tree
     first = tree.statement_range((since or interval.start).node)[0]
@@ -237,7 +239,8 @@ def _tells(call: Call, elapsed: Call) -> bool:
 
 
 def unread_work(module: Module, calls: list[Call]) -> Execution | None:
-    """The last compiled function or eager training step among some calls, if nothing after it waits for its result.
+    """The last compiled function or eager training step among some calls, unless something after it waits for its
+    result.
 
     Methods of models other than ``__call__`` return numbers to Python, so they wait. Any other call after the work may
     read it.
@@ -264,7 +267,7 @@ def unread_work(module: Module, calls: list[Call]) -> Execution | None:
 def eager_work(calls: list[Call]) -> Execution | None:
     """The last model or matrix product that runs eagerly among some calls.
 
-    None if another call takes time or reads its result.
+    Returns None if another call takes time or reads its result.
     """
     work = [call for call in calls if call.path.traced_by() is None and _HEAVY.match(call.name or "")]
     handed_over = all(

@@ -16,7 +16,7 @@ from kerascheck.meaning.program.program import Program
 
 # TensorFlow reads them once, when the runtime starts.
 _VARIABLES = frozenset({"CUDA_VISIBLE_DEVICES", "TF_FORCE_GPU_ALLOW_GROWTH"})
-# The setting is then meant for child processes, which read their environment when they start.
+# Then the setting is meant for child processes, which read their environment when they start.
 _CHILDREN = re.compile(r"\b(?:subprocess|multiprocessing|os\.system|Popen|Pool)\b")
 
 
@@ -41,7 +41,7 @@ def late_settings(module: Module) -> Iterator[LateSetting]:
         yield from _late_variables(module)
     program = module.once(Program)
     for call in program.calls(*sorted(DEVICE_SETTINGS)):
-        # All CPUs are visible by default, and setting an unchanged value again is allowed.
+        # All CPUs are visible by default, and TensorFlow accepts an unchanged value.
         if call.name == SET_VISIBLE_DEVICES and _are_all_cpus(call.given("devices")):
             continue
         is_executed = program.is_executed(call.path)

@@ -37,9 +37,9 @@ _INITIALISING = having(Trait.STARTS_RUNTIME)
 def initialising_call(module: Module, before: Call) -> Call | None:
     """The first call that has certainly initialised TensorFlow's devices when ``before`` runs.
 
-    Source: tried call by call on TensorFlow 2.21 and Keras 3.15. Imports, seeds, list_physical_devices, policies, unbuilt layers, losses and
-    Input() do not initialise them. Returns None as well if the same setting was made in time: TensorFlow accepts an unchanged setting
-    (eager/context.py returns before it looks at the devices).
+    Source: tested call by call on TensorFlow 2.21 and Keras 3.15. Imports, seeds, list_physical_devices, policies,
+    unbuilt layers, losses and Input() do not initialise them. Also returns None if the same setting was made in time.
+    TensorFlow accepts an unchanged setting (eager/context.py returns before it looks at the devices).
     """
     branches: dict[tuple[cst.CSTNode, int], tuple[str, Call]] = {}
     for call in module.run.calls:
@@ -64,7 +64,7 @@ def initialising_calls(module: Module) -> Iterator[Call]:
 
 
 def _initialises_in(module: Module, call: Call) -> bool:
-    # Only Keras 3 makes the variable of a layer's seed at once.
+    # Only Keras 3 creates the variable of a layer's seed immediately.
     if module.runtime.keras < 3 and (call.name or "").startswith((RANDOM_LAYERS, DROPOUT)) and call.attribute is None:
         return False
     return initialises(call)

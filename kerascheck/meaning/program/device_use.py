@@ -55,7 +55,7 @@ class DeviceUse(Trainings):
 
     @cached_property
     def environment(self) -> dict[str, object]:
-        """Variables that the program sets through os.environ; None for a value that is not a literal."""
+        """Variables that the program sets through os.environ; the value is None if it is not a literal."""
         found: dict[str, object] = {}
         for call in self._calls.named(*SET_VARIABLE):
             key = constant(call.given("key"))
@@ -87,24 +87,24 @@ class DeviceUse(Trainings):
 
     @cached_property
     def uses_tpu(self) -> bool:
-        """Whether the program names a set-up function for TPUs, among other devices or alone."""
+        """Whether the program names a set-up function for TPUs, possibly among other devices."""
         return self._mentions(_TPU)
 
     @cached_property
     def needs_tpu(self) -> bool:
-        """Whether the program always sets a TPU up: under no condition, and without a handler that goes on."""
+        """Whether the program always sets up a TPU: without a condition, and without a handler that continues."""
         calls = self._calls.with_prefix(*_TPU_CALLS)
         return self.uses_tpu and not (calls and all(map(_may_be_left_out, calls)))
 
     @cached_property
     def pins_cpu(self) -> bool:
-        """Whether the script hides the GPUs from itself, not by an option, or requires a CPU build of TensorFlow."""
+        """Whether the script hides the GPUs from itself without an option, or requires a CPU build of TensorFlow."""
         hides = any(hides and not _is_option(call.path) for call, hides in self._visible_devices())
         return hides or wants_cpu(self._module.source.path)
 
     @cached_property
     def hides_gpus(self) -> Call | None:
-        """The call that certainly hides every GPU from the program; None if a condition or a non-literal value decides."""
+        """The call that certainly hides every GPU from the program; None if a condition or a computed value decides."""
         found = None
         for call, hides in self._visible_devices():
             if not hides:
@@ -129,7 +129,7 @@ class DeviceUse(Trainings):
     def cpu_device(self, path: ExecutionPath) -> Call | None:
         """The ``tf.device`` that places an execution path on the CPU.
 
-        None without one, or if the nearest one names another device.
+        Returns None if there is none, or if the nearest one names another device.
         """
         devices = {call.node: call for call in self._calls.named(DEVICE)}
         for manager in path.managers(within="program"):
@@ -141,12 +141,12 @@ class DeviceUse(Trainings):
 
     @cached_property
     def is_deterministic(self) -> bool:
-        """Whether the program asks for deterministic operations, which slow down parallel random maps."""
+        """Whether the program requests deterministic operations, which slow down parallel random maps."""
         return "TF_DETERMINISTIC_OPS" in self.environment or bool(self._calls.named(ENABLE_OP_DETERMINISM))
 
     @cached_property
     def distributes(self) -> bool:
-        """Whether the program makes a strategy of ``tf.distribute``."""
+        """Whether the program creates a strategy of ``tf.distribute``."""
         return any(class_of(call.name) == STRATEGY for call in self._calls if call.name and call.attribute is None)
 
 
@@ -163,7 +163,7 @@ def _is_option(path: ExecutionPath) -> bool:
 
 
 def _may_be_left_out(call: Call) -> bool:
-    """Whether a program can go on without a call: under a condition, or in a try whose handler does not raise."""
+    """Whether a program can continue without a call: it is conditional, or in a try whose handler does not raise."""
     tries = (each.node for each in call.path.tries(within="program"))
     handlers = (node.handlers for node in tries if isinstance(node, (cst.Try, cst.TryStar)))
     return any(call.path.conditions(within="program")) or any(not all(map(_raises, each)) for each in handlers)

@@ -1,4 +1,4 @@
-"""TensorFlow packages of requirements: whether they use a GPU, and which package would."""
+"""TensorFlow packages in requirements: whether they use a GPU, and which package would."""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ from kerascheck.project.requirements import Requirement, RequirementsFile, is_na
 
 _ASIDE = frozenset("doc docs readthedocs rtd test tests ci dev lint cpu".split())
 _ENVIRONMENT = re.compile(r"(?m)^name:[ \t]*(\S+)")
-# An image that only shows recordings of other programs.
+# An image that only displays recordings of other programs.
 _SHOWS = re.compile(r"^\s*(?:CMD|ENTRYPOINT)\b.*\btensorboard\b", re.M)
 _ON_WINDOWS = re.compile(r"win32|Windows")
 
 
 class Shortfall(enum.Enum):
-    """Why the installed packages use no GPU."""
+    """Reasons why the installed packages use no GPU."""
 
     WINDOWS = enum.auto()
     """The release has no GPU support on native Windows."""
     CPU_PACKAGE = enum.auto()
     """The package is built without CUDA."""
     CPU_BUILD = enum.auto()
-    """This build of conda's is."""
+    """The conda build is built without CUDA."""
     NO_PACKAGE = enum.auto()
     """The package cannot be installed in this release."""
     NO_CUDA = enum.auto()
-    """It would use a GPU, but the image that it is installed in has no CUDA."""
+    """It would use a GPU, but its container image has no CUDA."""
 
 
 class WithCuda(enum.Enum):
-    """How the releases that a requirement allows get CUDA."""
+    """Ways in which the releases that a requirement allows get CUDA."""
 
     EXTRA = enum.auto()
-    """By ``tensorflow[and-cuda]``."""
+    """Through ``tensorflow[and-cuda]``."""
     BESIDE = enum.auto()
-    """``tensorflow`` finds it where it is installed beside it."""
+    """``tensorflow`` finds an existing CUDA installation."""
     PACKAGE = enum.auto()
-    """``tensorflow-gpu`` does, as BESIDE."""
+    """Through ``tensorflow-gpu``, which also needs an existing installation."""
 
 
 def newest_tensorflow(requirement: Requirement) -> tuple[int, int] | None:
@@ -50,7 +50,7 @@ def newest_tensorflow(requirement: Requirement) -> tuple[int, int] | None:
 
 
 def cuda_for(requirement: Requirement) -> WithCuda:
-    """How the newest TensorFlow that a requirement allows gets CUDA; the way of the newest release if unknown."""
+    """How the newest TensorFlow that a requirement allows gets CUDA; if unknown, the way of the newest release."""
     newest = newest_tensorflow(requirement)
     if newest is None or newest >= packages.CUDA_EXTRA_SINCE:
         return WithCuda.EXTRA
@@ -76,7 +76,7 @@ def gpu_shortfall(file: RequirementsFile, requirement: Requirement) -> Shortfall
 
 
 def is_without_gpu_on_purpose(file: RequirementsFile, requirement: Requirement) -> bool:
-    """Whether names or comments say documentation, tests, CI or CPU.
+    """Whether names or comments mention documentation, tests, CI or CPU.
 
     The names are those of the file, its folder, its environment and the group.
     """
@@ -94,7 +94,7 @@ def only_shows_recordings(file: RequirementsFile) -> bool:
 
 
 def brings_gpu(file: RequirementsFile) -> bool:
-    """Whether this file, or another in its folder, installs a TensorFlow that uses GPUs, so that users can choose."""
+    """Whether this file or another in its folder installs a TensorFlow that uses GPUs, so users can choose."""
     return any(map(_uses_gpu, _with_neighbors(file)))
 
 
@@ -135,7 +135,7 @@ def _is_late_for_windows(requirement: Requirement) -> bool:
 def _goes_without_cuda(file: RequirementsFile) -> bool:
     """Whether a TensorFlow without CUDA makes sense.
 
-    It is for serving, beside another GPU library, with a plug-in, or one of several.
+    It is for serving, used with another GPU library or a plug-in, or one of several.
     """
     named = {each.name for each in file.requirements}
     if not named.isdisjoint(packages.SERVERS | packages.OTHERS_ON_GPU | {packages.TENSORFLOW}):
@@ -144,12 +144,12 @@ def _goes_without_cuda(file: RequirementsFile) -> bool:
 
 
 def _lacks_cuda(file: RequirementsFile, requirement: Requirement) -> bool:
-    """Whether an image without CUDA installs a TensorFlow that could use it, and no packages of NVIDIA."""
+    """Whether an image without CUDA installs a TensorFlow that could use it, but no NVIDIA packages."""
     if requirement.extras or not file.images or not _allows(requirement, packages.ONE_PACKAGE_SINCE):
         return False
     if any(packages.OF_NVIDIA.search(each.name) for each in file.requirements) or packages.OF_NVIDIA.search(file.code):
         return False
-    # A release that the image's Python cannot install is no remedy.
+    # A release that the image's Python cannot install is no solution.
     possible = file.newest_for_image
     if cuda_for(requirement) is WithCuda.EXTRA and possible is not None and possible < packages.CUDA_EXTRA_SINCE:
         return False

@@ -1,4 +1,4 @@
-"""The number of items in an expression, and the item that each iteration takes."""
+"""The number of items in an expression, and the item that each iteration processes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kerascheck.syntax.written import assignment
 
 
 def is_slice_by_iteration(data: cst.BaseExpression, loop: ExecutionPath) -> bool:
-    """Whether data is ``x[start : stop]``, or a variable for it, and the loop counts ``start``.
+    """Whether data is ``x[start : stop]`` or a variable for it, and the loop counts ``start``.
 
     Growing and sliding windows do not count.
     """
@@ -31,10 +31,10 @@ def is_slice_by_iteration(data: cst.BaseExpression, loop: ExecutionPath) -> bool
 
 
 def is_one_item(tree: Tree, node: cst.BaseExpression, loop: ExecutionPath | None = None) -> bool:
-    """Whether an expression makes a batch of one item.
+    """Whether an expression creates a batch of one item.
 
-    Recognises ``x[None]``, ``np.expand_dims(x, 0)``, ``x.reshape(1, ...)``, ``np.reshape(x, [1, ...])`` and ``np.array([x])``, and names that the
-    loop last binds to one of these.
+    Recognises ``x[None]``, ``np.expand_dims(x, 0)``, ``x.reshape(1, ...)``, ``np.reshape(x, [1, ...])`` and
+    ``np.array([x])``. Also recognises names that the loop last binds to one of these.
     """
     if isinstance(node, cst.Name) and loop is not None:
         values = [value for target, value in _assigned(loop) if alike(target, node) and not alike(value, node)]
@@ -70,7 +70,7 @@ def is_one_item(tree: Tree, node: cst.BaseExpression, loop: ExecutionPath | None
 
 
 def _assigned(loop: ExecutionPath) -> Iterator[tuple[cst.CSTNode, cst.BaseExpression]]:
-    """Targets and values of the assignments in a loop, with tuples taken apart."""
+    """Targets and values of the assignments in a loop, with tuples unpacked."""
     for node in loop.module.tree.descendants(loop.node):
         assigned = assignment(node)
         if assigned is not None:

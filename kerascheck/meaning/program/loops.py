@@ -1,4 +1,4 @@
-"""Loops around a call site: how often they run, and on which of their iterations an expression depends."""
+"""Loops around a call site: their number of iterations, and the iterations that an expression depends on."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from kerascheck.syntax.tree import Tree
 from kerascheck.syntax.written import assignment
 
 SHORT_LOOP = 100
-"""Iterations in total up to which a loop is not worth compiling: tracing takes about as long."""
+"""Total iterations up to which compiling a loop does not pay off: tracing takes about as long."""
 
 A_FEW_STEPS = 10
-"""Steps in total that take a negligible time, compiled or not, with any input."""
+"""Total steps that take negligible time, compiled or not, with any input."""
 
 Definition = cst.FunctionDef | cst.Lambda
 
@@ -23,7 +23,7 @@ _ADDING = frozenset({"add", "append", "appendleft", "extend", "insert", "update"
 
 
 def most_iterations(path: ExecutionPath) -> float:
-    """The most iterations of an execution path, by the literal lengths of its loops; infinite if one is unknown."""
+    """The maximum iterations of an execution path, from literal lengths of its loops; infinite if one is unknown."""
     total = 1.0
     for loop in path.loops(within="program"):
         if loop.turns is None:
@@ -33,7 +33,7 @@ def most_iterations(path: ExecutionPath) -> float:
 
 
 def makes_few_steps(training: Call) -> bool:
-    """Whether a ``fit`` or a hand-written step only tries the code: by literals, it makes a handful of steps in all."""
+    """Whether literals limit a ``fit`` or a hand-written step to a handful of steps in total, as in a smoke test."""
     if training.attribute not in ("fit", "fit_generator"):
         return most_iterations(training.path) <= A_FEW_STEPS
     steps, epochs = constant(training.given("steps_per_epoch")), training.given("epochs")
@@ -51,9 +51,9 @@ def loop_that_changes(
 ) -> ExecutionPath | None:
     """The innermost loop whose iteration an expression depends on; None if there is none.
 
-    Follows the parameters of a function to the arguments at the call site in the loop. Other names of the function may depend on all of its
-    arguments, also through objects. With ``exactly``, they depend only on the arguments in their assigned expressions. Ignores the loop
-    ``beside``.
+    Follows the parameters of a function to the arguments at the call site in the loop. Other names of the function may
+    depend on all of its arguments, also through objects. With ``exactly``, they depend only on the arguments in their
+    assigned expressions. Ignores the loop ``beside``.
     """
     module = path.module
     names = set(_variables(module.tree, expression))
@@ -115,7 +115,7 @@ def arguments_for(names: set[str], function: Function, call: cst.Call) -> list[c
 
 
 def bound_in(module: ModuleLike, node: cst.CSTNode) -> set[str]:
-    """Names that every iteration of a loop or comprehension binds anew."""
+    """Names that every iteration of a loop or comprehension rebinds."""
     tree = module.tree
     bound: set[str] = set()
     if isinstance(node, (cst.ListComp, cst.SetComp, cst.GeneratorExp, cst.DictComp)):
@@ -141,7 +141,7 @@ def bound_in(module: ModuleLike, node: cst.CSTNode) -> set[str]:
 
 
 def feeds_back(loop: ExecutionPath, call: cst.Call) -> bool:
-    """Whether a call in a loop gets its own result of the iteration before, as in word-by-word text generation.
+    """Whether a call in a loop receives its own result of the previous iteration, as in word-by-word text generation.
 
     Follows the names in the body of the loop: assignments, writes into objects, and appends.
     """
@@ -150,7 +150,7 @@ def feeds_back(loop: ExecutionPath, call: cst.Call) -> bool:
         return False
     flows = list(_flows(tree, loop.node.body))
     around = {call, *tree.ancestors(call)}
-    # A value that the iteration sets before the call holds nothing of the iteration before.
+    # A value set in the iteration before the call carries nothing over from the previous iteration.
     fresh: set[str] = set()
     for statement in loop.node.body.body:
         if statement in around:
@@ -189,7 +189,7 @@ def _flows(tree: Tree, body: cst.CSTNode) -> Iterator[tuple[set[str], set[str], 
 
 
 def _reached(names: set[str], flows: list[tuple[set[str], set[str]]]) -> set[str]:
-    """The names, and all that the flows lead to from them, transitively."""
+    """The names, and all names that the flows reach from them, transitively."""
     found, before = set(names), None
     while found != before:
         before = set(found)
@@ -209,7 +209,7 @@ def _written(tree: Tree, target: cst.CSTNode) -> set[str]:
 
 
 def _read(tree: Tree, value: cst.CSTNode) -> set[str]:
-    """The names, and attributes of ``self``, that an expression reads, without those of modules."""
+    """The names and attributes of ``self`` that an expression reads, without those of modules."""
     attributes = {
         tree.code_of(node)
         for node in tree.descendants(value)
@@ -239,7 +239,7 @@ def _target_names(tree: Tree, target: cst.CSTNode) -> set[str]:
 
 
 def local_names(module: ModuleLike, function: Definition) -> set[str]:
-    """Names that belong to a function itself, except self and cls."""
+    """Names that are local to a function, except self and cls."""
     tree = module.tree
     names = set()
     parameters = function.params

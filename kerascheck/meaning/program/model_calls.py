@@ -40,7 +40,7 @@ from kerascheck.knowledge.namespaces import (
 from kerascheck.knowledge.symbols import Trait
 from kerascheck.meaning.calls import CallIndex
 
-# Keyword arguments of Keras' fit that no other estimator of the Python world has.
+# Keyword arguments of Keras' fit that no other Python estimator has.
 _KERAS_KEYWORDS = frozenset(
     "epochs validation_data validation_split steps_per_epoch callbacks initial_epoch class_weight validation_steps shuffle verbose "
     "workers use_multiprocessing max_queue_size steps run_eagerly optimizer loss metrics".split()
@@ -48,7 +48,7 @@ _KERAS_KEYWORDS = frozenset(
 _KERAS_METHODS = frozenset(
     "fit_generator predict_generator evaluate_generator train_on_batch predict_on_batch test_on_batch apply_gradients".split()
 )
-# No other library has two of these.
+# No other library has two of these methods.
 _ONLY_KERAS = frozenset(
     "steps_per_epoch validation_steps validation_freq validation_split initial_epoch workers use_multiprocessing max_queue_size".split()
 )
@@ -67,13 +67,13 @@ _KERAS = re.compile(r"keras", re.I)
 _MODEL_CLASS = re.compile(r"^class[ \t]+\w+\([^)]*\b(?:Model|Sequential)\b[^)]*\):.*?(?=^[^\s)]|\Z)", re.M | re.S)
 _SUPER = re.compile(r"\bsuper\([^)]*\)\.(\w+)\(")
 _METHOD = re.compile(r"^[ \t]+def[ \t]+(\w+)\(", re.M)
-# Programs with no other calls import TensorFlow or Keras for these: another library draws from their generators.
+# Programs without other calls import TensorFlow or Keras only for these: another library uses their generators.
 _SEEDS = having(Trait.SEEDS)
 _UNPICKLERS = ("pickle.load", "pickle.loads", "joblib.load", "dill.load", "cloudpickle.load")
 _NEVER_MODELS = frozenset(
     "builtins abc typing collections dataclasses enum threading sklearn torch gym gymnasium object".split()
 )
-# Libraries that the interpreter follows, or whose models have a fit of their own.
+# Libraries that the interpreter follows, or whose models have their own fit.
 _NO_KERAS_MODELS = frozenset(
     "tensorflow keras builtins sklearn numpy pandas scipy deepchem kashgari ktrain gluonts darts autogluon flair spacy imageai".split()
 )
@@ -81,7 +81,7 @@ _SCALERS = re.compile(r"^\s*(?:from|import)\s+sklearn\b", re.M)
 
 
 class ModelCalls:
-    """The calls of a program, and which of them are calls of Keras models."""
+    """The calls of a program, classified by whether they are calls of Keras models."""
 
     def __init__(self, module: Module):
         self._module = module
@@ -98,8 +98,8 @@ class ModelCalls:
     def model_calls(self, *methods: str) -> Iterator[Call]:
         """Calls of methods of Keras models, in program order, each call site once.
 
-        A receiver of unknown origin counts if only a Keras model fits: by the arguments, which may be images of an ImageDataGenerator or a
-        PyDataset, or because the file uses Keras and no other library of estimators.
+        A receiver of unknown origin counts if only a Keras model fits. The evidence is in the arguments, such as images
+        of an ImageDataGenerator or a PyDataset. Alternatively, the file uses Keras and no other library of estimators.
         """
         seen = set()
         for call in self._calls.of_methods(*methods):
@@ -148,9 +148,9 @@ class ModelCalls:
         )
 
     def _may_be_of_project(self, method: str) -> bool:
-        """Whether a model class of the program overrides a method, so that an unknown receiver may be its instance.
+        """Whether a model class of the program overrides a method, so an unknown receiver may be its instance.
 
-        The scripts beside the module that import it count, too.
+        Also considers the scripts beside the module that import it.
         """
         return any(
             method in module.once(_overridden_in)
@@ -159,13 +159,13 @@ class ModelCalls:
 
     @cached_property
     def _only_sets_seeds(self) -> bool:
-        """Whether the program only sets seeds with TensorFlow and Keras."""
+        """Whether the program uses TensorFlow and Keras only to set seeds."""
         called = {name for name in self._calls.names if name.startswith((TENSORFLOW, KERAS))}
         return bool(called) and called <= _SEEDS
 
     @cached_property
     def _modules(self) -> list[Module]:
-        """The module and all modules of the project that it imports, directly or not."""
+        """The module and all modules of the project that it imports, directly or indirectly."""
         return [self._module, *self._module.project.imported(self._module)]
 
     def _mentions(self, pattern: re.Pattern[str]) -> bool:
@@ -173,7 +173,7 @@ class ModelCalls:
 
 
 def _has_rivals(module: ModuleLike) -> bool:
-    """Whether a module uses another library with models of the same methods.
+    """Whether a module uses another library with models that have the same methods.
 
     PyTorch as the backend of Keras does not count.
     """
@@ -198,7 +198,7 @@ def _is_foreign(value: Value) -> bool:
 
 
 def _may_be_model(cls: Class) -> bool:
-    """Whether a class of the project may derive from a Keras model or optimizer: a base is one, or is unknown."""
+    """Whether a project class may derive from a Keras model or optimizer: a base is one, or is unknown."""
     for each in cls.ancestry():
         if isinstance(each, External):
             if each.name.partition(".")[0] not in _NEVER_MODELS:
@@ -209,7 +209,7 @@ def _may_be_model(cls: Class) -> bool:
 
 
 def _is_used_as_model(call: Call) -> bool:
-    """Whether the module uses the receiver as only layers and models allow.
+    """Whether the module uses the receiver in a way that only layers and models allow.
 
     Examples are a call with ``training=``, and ``get_layer``.
     """

@@ -23,13 +23,13 @@ _METHODS = (OF_DATA_DATASET, OF_DISTRIBUTE_STRATEGY)
 
 
 class Fate(enum.Enum):
-    """The fate of a name in the target versions of a module."""
+    """The status of a name in the target versions of a module."""
 
     GONE = enum.auto()
     GOING = enum.auto()
-    """It works in these versions, and raises in later ones."""
+    """It works in these versions, but raises an error in later ones."""
     KEPT = enum.auto()
-    """It works, for old code only."""
+    """It works, but only for old code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +38,10 @@ class OldName:
 
     Attributes:
         place: the name, or the alias of the import that binds it.
-        name: dotted, with ``tensorflow.keras`` as ``keras``; a namespace if all of it is gone.
-        successor: the new name, dotted as ``name``; None if more than the name changes.
-        fate: the fate of the name.
-        is_imported: whether an import binds the name itself, so that renaming the use is not enough.
+        name: dotted, with ``tensorflow.keras`` as ``keras``; a namespace if all of it was removed.
+        successor: the new name in the same form; None if more than the name changes.
+        fate: the status of the name.
+        is_imported: whether an import binds the name itself, so renaming the use is not enough.
     """
 
     place: CodeLocation
@@ -52,19 +52,19 @@ class OldName:
 
 
 def old_names(module: Module) -> Iterator[OldName]:
-    """The uses of old names, each once.
+    """The distinct uses of old names.
 
-    A failing import counts for the names that it binds, and a removed namespace for its members. Skips code that handles several versions,
-    and names that the target versions may still have.
+    A failing import counts for the names that it binds, and a removed namespace for its members. Skips code for several
+    versions, and names that the target versions may still have.
     """
     bound = set()
-    told = set()
+    reported = set()
     for alias, local, name in _imports_of_old(module):
         bound.add(local)
         statement = module.tree.statement_range(alias)
         namespace = _namespace_of(name)
-        if (statement, namespace) not in told:
-            told.add((statement, namespace))
+        if (statement, namespace) not in reported:
+            reported.add((statement, namespace))
             lacking = name in REMOVED and module.runtime.lacks(name)
             yield _old_name(module, alias, name if lacking else namespace, is_imported=True)
     yield from _uses(module, bound)
@@ -98,7 +98,7 @@ def _uses(module: Module, bound: set[str]) -> Iterator[OldName]:
     for node, name in uses.items():
         if module.tree.code_of(node).partition(".")[0] in bound or name in namespaces:
             continue
-        # A finding on a name covers its namespace.
+        # A finding about a name covers its namespace.
         if not module.runtime.lacks(name) or module.tree.parents.get(node) in uses:
             continue
         if REMOVED_NAMESPACES.get(name, name) is None:
@@ -135,7 +135,7 @@ def _fate(name: str, runtime: Runtime) -> Fate:
 
 
 def _namespace_of(name: str) -> str:
-    """The removed namespace that holds a name; the name itself without one."""
+    """The removed namespace that contains a name; the name itself if there is none."""
     return next((outer for outer in REMOVED_NAMESPACES if f"{name}.".startswith(outer + ".")), name)
 
 

@@ -1,4 +1,4 @@
-"""Dtype policies: the one that a program sets, and the one that holds at a call."""
+"""Dtype policies: the one that a program sets, and the one in effect at a call."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kerascheck.syntax.conditions import happens_before
 
 
 def policy_at(module: Module, before: Call) -> str | None:
-    """The name of the dtype policy that certainly holds at a call; None if none was set, or it is unknown.
+    """The name of the dtype policy that is certainly in effect at a call; None if none was set, or it is unknown.
 
     ``clear_session`` resets the policy in Keras 3 (measured on 3.15), not in tf.keras 2.
     """
@@ -30,7 +30,7 @@ def policy_at(module: Module, before: Call) -> str | None:
 
 
 def policy_set_by(call: Call) -> str | None:
-    """The name of the dtype policy that ``set_global_policy`` gets; None if it is not a literal."""
+    """The name of the dtype policy passed to ``set_global_policy``; None if it is not a literal."""
     given = call.given("policy") or call.keyword("name")
     if isinstance(given, ExternalInstance) and given.name.endswith("Policy") and given.call is not None:
         given = given.call.given("name")

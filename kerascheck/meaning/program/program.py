@@ -27,7 +27,7 @@ _OLD_KERAS = re.compile(
     r"|^\s*(?:from|import)\s+keras_contrib\b"
     # Keras 3 has no base class of this name (keras/src/layers/rnn).
     r"|\bAbstractRNNCell\b"
-    # Every layer of Keras 3 raises a ValueError for it (keras/src/layers/layer.py, 3.15).
+    # Every layer of Keras 3 raises ValueError for it (keras/src/layers/layer.py, 3.15).
     r"|\bbatch_input_shape\s*=",
     re.M,
 )
@@ -35,16 +35,17 @@ _LEGACY_KERAS = re.compile("TF_USE_LEGACY_KERAS")
 
 
 class Program(Workload, DeviceUse):
-    """Facts of a module taken as the entry of a program.
+    """Facts about a module as the entry point of a program.
 
-    Its parts are :class:`Trainings`, :class:`Workload` and :class:`DeviceUse`. Its own are the version of Keras and eager execution.
+    Its parts are :class:`Trainings`, :class:`Workload` and :class:`DeviceUse`. It adds the version of Keras and eager
+    execution.
     """
 
     @cached_property
     def needs_old_keras(self) -> bool:
         """Whether the program imports modules or passes an argument that Keras 3 lacks.
 
-        Findings for Keras 3 alone then do not apply.
+        Findings for Keras 3 only do not apply in that case.
         """
         return self._mentions(_OLD_KERAS)
 
@@ -81,7 +82,7 @@ class Program(Workload, DeviceUse):
     def steps_eagerly(self) -> bool:
         """Whether layers and models run eagerly: uncompiled steps update the weights, and no model is fitted.
 
-        Also true for a notebook, which nothing can import, that neither trains nor compiles anything.
+        Also true for a notebook that neither trains nor compiles anything, because it cannot be imported.
         """
         if self._module.source.cells is not None and not self._module.mentions(_COMPILES):
             return True

@@ -38,7 +38,7 @@ def tape_of(module: Module, update: Call) -> Tape | None:
     tapes = module.once(tapes_of)
     own = next((frame for frame in update.path.frames() if frame in tapes), None)
     near = [Tape(tape, own, tape.node, tape.path) for tape in tapes[own]] if own is not None else []
-    # One network may have a loop of its own beside another's, or an optimizer one after their common tape.
+    # One network may have its own loop beside another's, or an optimizer may have one after their common tape.
     loops = seen_from(own or update.path.frame, update)[1].loops(within="function")
     around: list[ExecutionPath | None] = [*loops] or [None]
     beside = next(
@@ -48,7 +48,7 @@ def tape_of(module: Module, update: Call) -> Tape | None:
 
 
 def _called_tapes(module: Module, update: Call) -> Iterator[Tape]:
-    """The tapes of uncompiled functions that Python calls beside a weight update, those of the nearest loop first.
+    """The tapes of uncompiled functions that Python calls beside a weight update; those of the nearest loop come first.
 
     Excludes the functions around the update itself.
     """

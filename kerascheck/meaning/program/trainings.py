@@ -1,4 +1,4 @@
-"""Trainings of a program: ``fit``, hand-written steps, and searches of other libraries."""
+"""Trainings of a program: ``fit``, hand-written steps, and searches by other libraries."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Trainings(ModelCalls):
         }
 
     def constructor_of(self, value: Value) -> Call | None:
-        """The call that made or loaded a Keras model, or an instance of a project class; None if unknown."""
+        """The call that created or loaded a Keras model, or an instance of a project class; None if unknown."""
         if isinstance(value, ExternalInstance) and class_of(value.name) == MODEL:
             return value.call
         return self.constructors.get(value) if isinstance(value, Instance) else None
@@ -87,7 +87,7 @@ class Trainings(ModelCalls):
         stateless = self.calls(OPTIMIZER_STATELESS_APPLY)
         for call in [*self.updates, *self.model_calls("train_on_batch"), *self.assigned_updates, *stateless]:
             if self.is_executed(call.path) and not _in_keras_step(call.path):
-                # The loop around the tape, not one over the variables.
+                # Use the loop around the tape, not one over the variables.
                 tape = tape_of(self._module, call)
                 loop = _training_loop(tape.path if tape is not None else call.path)
                 if loop is not None and (loop.node not in found or call.order < found[loop.node][0]):
@@ -101,7 +101,7 @@ class Trainings(ModelCalls):
 
     @cached_property
     def trains(self) -> bool:
-        """Whether the program updates weights anywhere, executed or not."""
+        """Whether the program updates weights anywhere, whether executed or not."""
         return bool(self.updates or list(self.model_calls("fit", "fit_generator", "train_on_batch"))) or any(
             map(_TRAINS_FOR_OTHERS.search, self._calls.names)
         )
@@ -114,12 +114,12 @@ class Trainings(ModelCalls):
 
     @cached_property
     def _trainings(self) -> list[Call]:
-        """The calls that update weights, in hand-written steps or by methods of a model."""
+        """The calls that update weights, in hand-written steps or through methods of a model."""
         return [*self.updates, *self.assigned_updates, *self.model_calls("fit", "fit_generator", "train_on_batch")]
 
     @cached_property
     def _training_branches(self) -> set[ExecutionPath]:
-        """The branches around all training of the program; an exception handler is another way to train."""
+        """The branches around all training code of the program; an exception handler is an alternative way to train."""
         around = [
             {condition for condition in training.path.conditions(within="program") if condition.kind == "branch"}
             for training in self._trainings
@@ -129,17 +129,17 @@ class Trainings(ModelCalls):
     def is_optional(self, path: ExecutionPath) -> bool:
         """Whether a condition guards an execution path but not the training.
 
-        A condition such as ``if mode == "train"`` decides on both, so it does not count.
+        A condition such as ``if mode == "train"`` affects both, so it does not count.
         """
         return any(condition not in self._training_branches for condition in path.conditions(within="program"))
 
     def is_executed(self, path: ExecutionPath) -> bool:
-        """Whether an execution path runs when the module runs as a script or notebook."""
+        """Whether an execution path runs when the module is executed as a script or notebook."""
         return path.root.function is None and path.root.module is self._module
 
     @cached_property
     def compiled_metrics(self) -> set[Class]:
-        """The project classes whose instances ``compile`` gets as metrics."""
+        """The project classes whose instances are passed to ``compile`` as metrics."""
         return {
             value.cls
             for call in self.model_calls("compile")
@@ -154,7 +154,7 @@ class Trainings(ModelCalls):
 
     @cached_property
     def adversarial(self) -> bool:
-        """Whether two networks train against each other, judged by their names."""
+        """Whether two networks train against each other, judging by their names."""
         return self._mentions(GAN_NAMES) or any(all(map(module.mentions, ADVERSARIES)) for module in self._modules)
 
 

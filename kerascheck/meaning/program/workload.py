@@ -43,14 +43,14 @@ from kerascheck.knowledge.namespaces import (
 from kerascheck.meaning.program.trainings import Trainings
 
 _NETWORK_STORAGE = re.compile(rf"""["'](?!https?:){NETWORK_STORAGE}|\bget_gcs_path\b""")
-# How many boxes are left has to be known on the host before such an operation returns, where it has a kernel for GPUs at all
+# The host must know the number of remaining boxes before such an operation returns, if it has a GPU kernel at all
 # (gpuEventSynchronize in tensorflow/core/kernels/image/non_max_suppression_op.cu.cc).
 _SUPPRESSION = re.compile("non_max_suppression")
 _DOUBLE = re.compile(r"""set_floatx\(\s*["']float64|dtype\s*=\s*(?:tf\.float64|["']float64)""")
 _FITS = ("fit", "fit_generator", "train_on_batch")
 _TOY_DATA = (*TOYS, "sklearn.datasets.")
 _TOY_NAMES = frozenset({"mnist", "fashion_mnist", "kmnist", "iris", "titanic", "wine_quality"})
-# The arguments for the height and width of pictures. The classic data sets have pictures of 28 x 28 pixels.
+# The arguments for the height and width of images. The classic data sets have images of 28 x 28 pixels.
 _RESIZES = {
     "cv2.resize": "dsize", IMAGE_RESIZE: "size", LOAD_IMG: "target_size",
     IMAGE_DATASET_FROM_DIRECTORY: "image_size",
@@ -78,7 +78,7 @@ _FILE_READERS = frozenset(
 )
 _PRETRAINED = re.compile(
     r"\bapplications\.[a-z_0-9.]*[A-Z]\w+\(|\bfrom (?:tensorflow\.)?keras\.applications(?!\.imagenet_utils)|\bkeras_(?:cv|hub|nlp)\.models\.|"
-    # Preprocessors of a pretrained model are loaded by themselves, too.
+    # Preprocessors of a pretrained model can be loaded alone, too.
     r"(?<!Tokenizer)(?<!TokenizerFast)(?<!Config)(?<![Pp]rocessor)(?<!Extractor)\.from_pre(?:trained|set)\("
 )
 _LARGE_LAYERS = re.compile(r"\b(?:Conv[23]D|SeparableConv2D|MultiHeadAttention|ConvLSTM2D)\(")
@@ -91,7 +91,7 @@ class Workload(Trainings):
     def loads_toy_data(self) -> bool:
         """Whether the program loads a classic small data set.
 
-        So does one that resizes all pictures before its first training to the size of MNIST's or less.
+        Also true if it resizes all images before its first training to the size of MNIST's or less.
         """
         first = min((call.order for call in (*self.updates, *self.model_calls(*_FITS))), default=inf)
         sizes = [
@@ -110,13 +110,13 @@ class Workload(Trainings):
 
     @cached_property
     def has_large_layers(self) -> bool:
-        """Whether a layer is large enough for 16-bit arithmetic to matter, and the data set is no toy."""
+        """Whether a layer is large enough for 16-bit arithmetic to matter, and the data set is not a toy."""
         return self.has_large_layers_beside(frozenset())
 
     def has_large_layers_beside(self, seen: Collection[cst.CSTNode]) -> bool:
-        """The same, ignoring layers that the given nodes make.
+        """The same, ignoring layers created by the given nodes.
 
-        Judges models of other modules by their text: nothing else requires following them.
+        Judges models of other modules by their text, since following them would be needed for nothing else.
         """
         imported = {
             name.partition(".")[0] for module in self._modules for name, level in module.import_names if not level
@@ -169,11 +169,11 @@ class Workload(Trainings):
 
     @cached_property
     def uses_float64(self) -> bool:
-        """Whether the program asks for double precision."""
+        """Whether the program requests double precision."""
         return self._mentions(_DOUBLE)
 
 
 def _pixels(size: Shape) -> float:
-    """The number of pixels in a picture of this size; infinite if unknown."""
+    """The number of pixels in an image of this size; infinite if unknown."""
     known = product(*size) if size else None
     return inf if known is None else known

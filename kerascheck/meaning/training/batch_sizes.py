@@ -1,4 +1,4 @@
-"""Reasons for a batch size, and the savings of a larger one."""
+"""Reasons for a batch size, and the steps that a larger one saves."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ _LISTED = re.compile(r"kerascheck:\s*ignore\[[^\]]*\]")
 
 
 def is_free_to_grow(module: Module, fit: Call, batch: Batching) -> bool:
-    """Whether only the learning itself limits the batch size of a ``fit``, by the visible code."""
+    """Whether, according to the visible code, only learning quality limits the batch size of a ``fit``."""
     # Keras then divides the arrays by it (keras/src/trainers/data_adapters/array_data_adapter.py).
     if batch.is_default and fit.given("steps_per_epoch") is not None:
         return False
     if may_act_on_batches(fit, unknown=False) or _is_explained(batch.place):
         return False
-    # A game may give one row per step, which a larger batch does not change.
+    # A game may produce one row per step, which a larger batch does not change.
     return least_examples(fit) is not None or environment_loop(module, fit.path) is None
 
 
 def saved_steps(fit: Call, batch: Batching, size: int) -> int | None:
-    """The steps per epoch that a larger batch size saves in ``fit``; None for an unknown number of examples."""
+    """Steps per epoch that a larger batch size saves in ``fit``; None if the number of examples is unknown."""
     count = trained_examples(fit)
     return None if count is None else ceil(count / batch.size) - ceil(count / size)
 
@@ -39,6 +39,6 @@ def _is_explained(place: CodeLocation) -> bool:
     tree, text = place.module.tree, place.module.text
     end = tree.range_of(place.node)[1]
     comment = text[end : (text + "\n").index("\n", end)].partition("#")[2].lower()
-    # Suppressed rule names explain nothing: one is missing-memory-growth.
+    # Names of suppressed rules are not explanations: one is missing-memory-growth.
     comment = _LISTED.sub("", comment)
     return any(word in comment for word in _OF_MEMORY)

@@ -1,4 +1,4 @@
-"""Callbacks of fit: code in every batch of training, and recordings of TensorBoard."""
+"""Callbacks of fit: code that runs in every training batch, and recordings of TensorBoard."""
 
 from __future__ import annotations
 
@@ -34,7 +34,10 @@ from kerascheck.knowledge.namespaces import OF_KERAS_CALLBACKS
 from kerascheck.meaning.program.program import Program
 
 BATCH_HOOKS = frozenset({"on_train_batch_begin", "on_train_batch_end", "on_batch_begin", "on_batch_end"})
-"""What Keras calls around every step of ``fit``; the last two are older names of the first two (keras/src/callbacks/callback.py)."""
+"""Methods that Keras calls around every step of ``fit``.
+
+The last two are older names of the first two (keras/src/callbacks/callback.py).
+"""
 
 
 # Defaults of update_freq in batches, and of profile_batch.
@@ -46,9 +49,9 @@ _SYNCHRONISED = re.compile(r"sync_tensorboard\s*=\s*True|wandb\.tensorboard\.pat
 
 
 def batch_hook(path: ExecutionPath) -> ExecutionPath | None:
-    """The function around a path that Keras calls for every batch of training; None without one.
+    """The function around a path that Keras calls for every training batch; None if there is none.
 
-    It is a method of a project Callback class, or a function given to LambdaCallback.
+    It is a method of a project Callback class, or a function passed to LambdaCallback.
     """
     for frame in path.frames():
         function = frame.function
@@ -70,7 +73,7 @@ _BETWEEN_EPOCHS: dict[str, str | None] = {
 
 
 def may_act_on_batches(fit: Call, *, unknown: bool = True) -> bool:
-    """Whether a callback of ``fit`` sees single batches; an unknown one counts as ``unknown``."""
+    """Whether a callback of ``fit`` handles single batches; ``unknown`` is the answer for unknown callbacks."""
     given = fit.given("callbacks")
     if given is None or isinstance(given, Constant) and given.value is None:
         return False
@@ -97,7 +100,7 @@ def _may_see_batches(callback: Value, unknown: bool) -> bool:
 
 
 def calls_of_every_batch(calls: list[Call]) -> Iterator[tuple[Call, ExecutionPath]]:
-    """The calls that certainly run in every batch of training, with the hook around them."""
+    """The calls that certainly run in every training batch, with the hook around them."""
     for call in calls:
         hook = batch_hook(call.path)
         if hook is not None and not any(call.path.conditions(within="program")) and not _may_be_left_before(call, hook):
@@ -110,8 +113,9 @@ class FrequentSave:
 
     Attributes:
         call: the constructor call.
-        batches: the batches between two saves.
-        missed: the monitored number of a save-best callback, which does not exist after a batch; None if it always saves.
+        batches: the number of batches between two saves.
+        missed: the quantity monitored by a save-best callback, which does not exist after a batch; None if it always
+            saves.
     """
 
     call: Call
@@ -120,14 +124,14 @@ class FrequentSave:
 
     @property
     def names_files_by_batch(self) -> bool:
-        """Whether the file names may count the batches."""
+        """Whether the file names may contain the batch number."""
         return "{batch" in self.call.module.code
 
 
 def frequent_saves(module: Module, often: int) -> Iterator[FrequentSave]:
     """The callbacks that save a model after fewer than ``often`` batches, in a program that also trains without them.
 
-    Excludes comparisons of a training number: it exists after a batch.
+    Excludes comparisons of a training metric, because it exists after a batch.
     """
     program = module.once(Program)
     for call in program.calls(*_SAVERS):
@@ -144,12 +148,12 @@ def frequent_saves(module: Module, often: int) -> Iterator[FrequentSave]:
 
 
 def needless_recordings(module: Module) -> Iterator[tuple[Call, str]]:
-    """Recordings of TensorBoard callbacks, besides the curves of each epoch, that nobody looks at.
+    """Recordings of TensorBoard callbacks that nobody looks at, besides the curves of each epoch.
 
     Yields the constructor call and the argument.
     """
     for call in module.once(Program).calls(TENSOR_BOARD):
-        # A callback without a name, and not passed to a call, is never used.
+        # A callback that has no name and is not passed to a call is never used.
         if not is_tensorboard_watched(call.module) and not is_left_unused(call) and not _is_asked_for(call):
             yield from ((call, argument) for argument in _recordings_of(call))
 
@@ -163,7 +167,7 @@ def _is_asked_for(call: Call) -> bool:
 
 
 def _recordings_of(tensorboard: Call) -> Iterator[str]:
-    """The arguments that make a TensorBoard callback record more than its curves for each epoch."""
+    """The arguments that make a TensorBoard callback record more than its curves per epoch."""
     histograms, often = constant(tensorboard.given("histogram_freq")), constant(tensorboard.given("update_freq"))
     if histograms == 1:
         yield "histogram_freq"
@@ -176,7 +180,7 @@ def _recordings_of(tensorboard: Call) -> Iterator[str]:
 
 
 def is_tensorboard_watched(module: ModuleLike) -> bool:
-    """Whether the program opens TensorBoard or uploads its data, so that someone looks at the recordings."""
+    """Whether the program opens TensorBoard or uploads its data, which means that someone uses the recordings."""
     return _OPENED.search(module.source.commands) is not None or module.mentions(_SYNCHRONISED)
 
 
@@ -195,9 +199,9 @@ def _length(batches: Value | None) -> int:
 
 
 def _may_be_left_before(call: Call, hook: ExecutionPath) -> bool:
-    """Whether code may skip a call: after a ``return`` or the like, in a ``while``, or after ``and`` and ``or``.
+    """Whether code may skip a call: after ``return`` or a similar statement, in ``while``, or after ``and`` and ``or``.
 
-    Looks at its function, and at those between it and the hook.
+    Examines its function, and those between it and the hook.
     """
     node = call.node
     if any(isinstance(loop.node, cst.While) for loop in call.path.loops(within="program")):

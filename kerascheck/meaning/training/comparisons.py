@@ -1,4 +1,4 @@
-"""Loops that compare settings of a training: each iteration trains with another one, and measures or keeps its result."""
+"""Loops that compare settings: each iteration trains with a different one, and measures or keeps its result."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SETTINGS = ("batch_size", "steps_per_epoch")
 
 
 def compared_fits(module: Module) -> Iterator[Repetition]:
-    """Calls of ``fit`` that train the same model with another setting in each iteration, without resetting its weights."""
+    """Calls of ``fit`` that train the same model with a new setting per iteration, without resetting its weights."""
     measured = list(measured_intervals(module))
     for each in repeated_calls(module, "fit"):
         inside = module.once(Pipelines).calls_in(each.loop)
@@ -32,7 +32,7 @@ def compared_fits(module: Module) -> Iterator[Repetition]:
 
 
 def _has_setting(fit: Repetition) -> bool:
-    """Whether an argument of ``fit`` depends on the iteration; the size of the iteration's data is no setting."""
+    """Whether an argument of ``fit`` depends on the iteration; the size of the iteration's data is not a setting."""
     settings = [node for name in _SETTINGS if (node := fit.call.written(name)) is not None]
     return any(
         loop_that_changes(node.value, fit.call.path) is fit.loop and not _is_size(node.value) for node in settings
@@ -47,7 +47,7 @@ def _is_size(node: cst.BaseExpression) -> bool:
 
 
 def _sets_model(call: Call, fit: Repetition) -> bool:
-    """Whether a call compiles the model, or sets its learning rate, by a value of the iteration."""
+    """Whether a call compiles the model, or sets its learning rate, with a value of the iteration."""
     if call.attribute == "compile" and call.receiver is fit.call.receiver and isinstance(call.node, cst.Call):
         return any(loop_that_changes(argument.value, call.path) is fit.loop for argument in call.node.args)
     # model.optimizer.learning_rate = rate

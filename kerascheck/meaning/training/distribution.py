@@ -41,15 +41,15 @@ from kerascheck.meaning.program.program import Program
 from kerascheck.syntax.conditions import happens_before
 from kerascheck.syntax.written import assignment, last_name, unread_assignments
 
-# These pass a function to the single device that runs everything anyway.
+# These pass a function to the single device, which runs everything anyway.
 _SINGLE = ("get_strategy", "OneDeviceStrategy")
 _SEVERAL_DEVICES = ("MirroredStrategy", "TPUStrategy")
 _SCALED = re.compile(f"{GLOBAL_BATCH_SIZES.pattern}|{DEVICE_BATCH_SIZES.pattern}", re.I)
-# Functions that only show a number.
+# Functions that only display a number.
 _SHOWING = frozenset({"print", "display", "info", "debug", "warning", "log", "write"})
-# A notebook of Colab has one GPU, or a TPU of several cores.
+# A Colab notebook has one GPU, or a TPU with several cores.
 _ONE_GPU = re.compile(r"\bgoogle\.colab\b")
-# Optimizers of Keras 3 raise "Argument(s) not recognized" for it (tried with 3.15); decay is only ignored.
+# Optimizers of Keras 3 raise "Argument(s) not recognized" for it (tested with 3.15); decay is only ignored.
 _OLD_ARGUMENT = "lr"
 _OTHER_WAYS = re.compile(r"experimental_set_strategy|__enter__|enter_context|parameter_server", re.I)
 
@@ -102,7 +102,7 @@ def unconditional_mirrors(module: Module) -> Iterator[Call]:
     """Unconditional calls of MirroredStrategy for all GPUs, in a program that never mentions several."""
     if module.mentions(SEVERAL_DEVICES):
         return
-    # A table of strategies returns any of them.
+    # A table of strategies may return any of them.
     calls = module.once(CallIndex)
     for call in module.once(Program).calls(MIRRORED_STRATEGY, EXPERIMENTAL_MIRRORED_STRATEGY):
         if (
@@ -118,8 +118,8 @@ class Unplaced:
     """A trained model outside of every scope, although a strategy existed.
 
     Attributes:
-        strategy, made, fit: the calls that made the strategy and the model, and the training call.
-        compiled_inside: a ``compile`` of the model in a scope; None without one.
+        strategy, made, fit: the calls that created the strategy and the model, and the training call.
+        compiled_inside: a ``compile`` of the model in a scope; None if there is none.
     """
 
     strategy: Call
@@ -155,7 +155,7 @@ def unplaced_models(module: Module) -> Iterator[Unplaced]:
 def given_models(module: Module) -> Iterator[tuple[Call, Call]]:
     """A ``compile`` of the caller's model in a function's own strategy scope, and the strategy's constructor call.
 
-    The caller has built the model before the scope existed.
+    The caller built the model before the scope existed.
     """
     made = _made_for_several(module)
     if not made or module.mentions(_OTHER_WAYS):
@@ -196,7 +196,7 @@ def given_models(module: Module) -> Iterator[tuple[Call, Call]]:
 
 
 def unentered_scopes(module: Module) -> Iterator[Call]:
-    """``strategy.scope()`` as a statement of its own, which enters nothing; each once."""
+    """The distinct ``strategy.scope()`` calls that are statements of their own, which enter nothing."""
     if module.mentions(_OTHER_WAYS):
         return
     seen = set()
@@ -207,11 +207,11 @@ def unentered_scopes(module: Module) -> Iterator[Call]:
 
 
 def unplaced_optimizers(module: Module) -> Iterator[tuple[Call, Call]]:
-    """Optimizers made outside of every scope that ``compile`` gets inside of one under Keras 3: both calls.
+    """Optimizers created outside of every scope and passed to ``compile`` inside of one under Keras 3: both calls.
 
-    Optimizers of Keras 3 have variables from the start, and ``fit`` raises "Mixing different tf.distribute.Strategy objects", also on a single
-    device. Those of Keras 2 make theirs in ``fit``, and a program that uses ``lr`` is for Keras 2. Source: tried with MirroredStrategy on Keras
-    3.15 and tf-keras 2.21.
+    Optimizers of Keras 3 have variables from the start, and ``fit`` raises "Mixing different tf.distribute.Strategy
+    objects", even on a single device. Those of Keras 2 create their variables in ``fit``. A program that uses ``lr`` is
+    for Keras 2. Source: tested with MirroredStrategy on Keras 3.15 and tf-keras 2.21.
     """
     if module.runtime.keras < 3 or module.once(Program).needs_old_keras or module.mentions(_OTHER_WAYS):
         return
@@ -219,7 +219,7 @@ def unplaced_optimizers(module: Module) -> Iterator[tuple[Call, Call]]:
     compiles = list(module.once(Program).model_calls("compile"))
     trained = list(module.once(Program).model_calls("fit", "fit_generator", "train_on_batch"))
     for compiled in compiles:
-        # Another compile may come between, with an optimizer of its own.
+        # Another compile with a different optimizer may come between.
         if not any(fit.order > compiled.order and _last_before(fit, compiles) is compiled for fit in trained):
             continue
         optimizer = compiled.given("optimizer")
@@ -260,11 +260,12 @@ class UnplacedInStep:
 
 
 def unplaced_in_steps(module: Module) -> Iterator[UnplacedInStep]:
-    """Models and optimizers outside of all scopes in the steps of ``strategy.run``, each once.
+    """The distinct models and optimizers outside of all scopes in the steps of ``strategy.run``.
 
-    Optimizers count for Keras 3 only, which makes their variables at once: the first update then raises "Mixing different
-    tf.distribute.Strategy objects". Models with variables before the step raise "`colocate_vars_with` must only be passed a variable created
-    in this tf.distribute.Strategy.scope()". Both also on one device. Source: tried with MirroredStrategy, TensorFlow 2.21, Keras 3.15.
+    Optimizers count only for Keras 3, which creates their variables immediately: the first update then raises "Mixing
+    different tf.distribute.Strategy objects". Models with variables before the step raise "`colocate_vars_with` must
+    only be passed a variable created in this tf.distribute.Strategy.scope()". Both errors also occur on one device.
+    Source: tested with MirroredStrategy, TensorFlow 2.21, Keras 3.15.
     """
     made_for_several = _made_for_several(module)
     runs = {call.node: call for call in _runs(module)}
@@ -319,15 +320,15 @@ def _last_before(fit: Call, compiles: list[Call]) -> Call | None:
 
 @dataclass(frozen=True, slots=True)
 class Unscaled:
-    """Batches of a fixed size that a strategy divides among its devices.
+    """Batches of fixed size that a strategy divides among its devices.
 
     Attributes:
         strategy: the constructor call.
         size: the batch size, a literal.
         place: the place of the size.
         use: the ``fit`` or ``experimental_distribute_dataset`` that divides the batches.
-        is_for_one: whether the size is named as that of one device.
-        unused: an unused size for all devices that the program computes; None without one.
+        is_for_one: whether the name of the size says that it is for one device.
+        unused: an unused size for all devices that the program computes; None if there is none.
     """
 
     strategy: Call
@@ -339,9 +340,9 @@ class Unscaled:
 
 
 def unscaled_batches(module: Module) -> Iterator[Unscaled]:
-    """Batches for models in a scope, in a program that never scales the size of one device to all.
+    """Batches for models in a scope, in a program that never scales the size for one device to all.
 
-    Sizes that are only printed, or never used, do not count as scaling.
+    Sizes that are only printed or never used do not count as scaling.
     """
     alone = module.mentions(_ONE_GPU)
     strategies = [
@@ -405,7 +406,7 @@ def _unused_scaling(module: ModuleLike) -> list[cst.CSTNode]:
 
 def _spots(module: ModuleLike) -> tuple[list[int], list[cst.CSTNode]]:
     if _spots not in module.memory:
-        # A size for one device has to be scaled; its name does not do that.
+        # A size for one device must be scaled; its name alone does not do that.
         spots, tree = [found.start() for found in GLOBAL_BATCH_SIZES.finditer(module.code)], module.tree
         shown = (
             [node for node in tree.parents if isinstance(node, cst.Call) and last_name(node.func) in _SHOWING]
@@ -431,7 +432,7 @@ def _fitted_in_scope(module: Module) -> Iterator[tuple[Call, Batching | None, li
     for fit in module.once(Program).model_calls("fit"):
         made = [module.once(Program).constructor_of(option) for option in options_of(fit.receiver)]
         chain = [stage for dataset in datasets_in(fit.given("x")) for stage in dataset.stage.upstream()]
-        # There the function makes the batches of one replica.
+        # There, the function creates the batches of one replica.
         in_parts = any(
             stage.call is not None and (stage.call.attribute or "").endswith("from_function") for stage in chain
         )
@@ -468,7 +469,7 @@ def _is_for_one(call: Call) -> bool:
 
 
 def _may_be_placed(path: ExecutionPath) -> bool:
-    """Whether a path is in the scope of a strategy, or may be."""
+    """Whether a path is or may be in the scope of a strategy."""
     return any(any(map(_may_be_scope, options_of(each.value))) for each in path.managers(within="program"))
 
 

@@ -1,4 +1,4 @@
-"""The data that each iteration of a loop gives to ``fit``: an example, a batch, a few steps or an epoch."""
+"""The data that each iteration of a loop passes to ``fit``: an example, a batch, a few steps or an epoch."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SHORT_FIT = 16
 """Steps up to which a ``fit`` takes little longer than its set-up."""
 
 _SHORT_CHUNK = 512
-# A change of the model after an epoch makes it a training of its own.
+# A change of the model after an epoch makes it a separate training.
 _CHANGES = frozenset({"compile", "set_weights", "load_weights", "__setattr__"})
 
 
@@ -27,13 +27,13 @@ class Portion(enum.Enum):
     """The portion of the data that each iteration of a loop fits."""
 
     EXAMPLE = enum.auto()
-    """An example of its own, written as a batch of one."""
+    """A separate example, written as a batch of one."""
     BATCH = enum.auto()
-    """One batch of its own."""
+    """One separate batch."""
     FEW_STEPS = enum.auto()
     """A few steps only."""
     EPOCH = enum.auto()
-    """The same data, with nothing between that changes the training."""
+    """The same data, with no change to the training in between."""
 
 
 def portion_of(module: Module, fit: Call, loop: ExecutionPath) -> Portion | None:
@@ -48,7 +48,7 @@ def portion_of(module: Module, fit: Call, loop: ExecutionPath) -> Portion | None
 
 
 def is_at_end_of_game(path: ExecutionPath, loop: ExecutionPath) -> bool:
-    """Whether a path in a loop runs only at the end of a game, when an agent learns from all of it."""
+    """Whether a path in a loop runs only at the end of a game, when an agent learns from the whole game."""
     return any(EPISODE_ENDS.search(condition.question) for condition in path.conditions(within=loop))
 
 

@@ -42,11 +42,12 @@ class RepeatedPrediction:
     Attributes:
         call: the predict.
         loop: the loop, possibly around the predicting function.
-        turns: the most calls; infinite if unknown.
-        is_again: whether each iteration predicts the same rows, as with dropout that stays on.
-        needs_last: whether an iteration predicts data from the prediction before.
+        turns: the maximum number of calls; infinite if unknown.
+        is_again: whether each iteration predicts the same rows, as with active dropout.
+        needs_last: whether an iteration predicts data from the previous prediction.
         in_training: whether the program trains in the same file, or in the loop.
-        by_batch: whether the loop visits the batches of a dataset or loader once, or fills them one by one, so that no whole array exists.
+        by_batch: whether the loop visits the batches of a dataset or loader once, or fills them one by one, so no whole
+            array exists.
         is_measured: whether a clock measures each call.
     """
 
@@ -63,7 +64,7 @@ class RepeatedPrediction:
     def gives_data_only(self) -> bool:
         """Whether a Keras model gets only the data and the display of progress.
 
-        An unknown object may have a predict of its own.
+        An unknown object may have its own predict.
         """
         arguments = self.call.arguments
         return (
@@ -125,7 +126,7 @@ def _is_small_or_for_people(module: Module, call: Call, given: cst.BaseExpressio
     ):
         return True
     beside = module.once(Pipelines).calls_in(loop)
-    # A loop that plots, asks or handles uploads waits for people.
+    # A loop that plots, prompts or handles uploads waits for people.
     if _is_over_uploads(loop) or any(_is_for_people(other, loop) for other in beside):
         return True
     seldom = counting_branch(call.path, loop)
@@ -142,7 +143,7 @@ def _loop_over_items(
 ) -> ExecutionPath | None:
     """The loop over items or batches around a predict.
 
-    Around a loop over items, one over models changes nothing; neither does a loop inside of one over batches.
+    A loop over models around it changes nothing, nor does a loop inside one over batches.
     """
     models = (
         loop_that_changes(call.node.func.value, call.path, exactly=True)
@@ -168,20 +169,20 @@ def _repeated(
     # Another module that uses a trained model is an application of it.
     trains = any(outer.trains for outer in call.path.loops(within="program"))
     in_training = first is not None and first.module is call.module or trains
-    # With a batch size of its own each iteration predicts a whole array, but for an application that waits for what
-    # comes next, and beside training on a batch.
+    # With its own batch size, each iteration predicts a whole array. Exceptions are applications that wait for the next
+    # input, and code beside training on a batch.
     waits = isinstance(loop.node, cst.While) and not in_training or _trains_on_batches(module, loop)
     sized = constant(call.given("batch_size"), 1) != 1 and not waits and not is_one_item(module.tree, given, loop)
     if constant(call.given("steps") or Constant(1)) != 1 or sized:
         return None
     measured = _is_measured(module, call, loop)
-    # The call then serves its timing, not its result.
+    # The call then serves to be timed, not for its result.
     if measured and is_left_unused(call):
         return None
     seldom = counting_branch(call.path, loop)
     by_batch = seldom is not None or isinstance(loop.node, cst.For) and _is_over_batches(loop) and not trains
     needs_last = isinstance(call.node, cst.Call) and feeds_back(loop, call.node)
-    # A session's run costs too little to batch. Data that cannot be predicted at once leave no alternative.
+    # A session's run is too cheap to batch. Data that cannot be predicted at once leaves no alternative.
     if module.runtime.multi_backend_keras and (
         needs_last or by_batch or BATCH_NAMES.search(module.tree.code_of(given))
     ):
@@ -198,7 +199,7 @@ class EvaluatedBatch:
     Attributes:
         call: the evaluate.
         loop: the loop.
-        turns: the most calls; infinite if unknown.
+        turns: the maximum number of calls; infinite if unknown.
     """
 
     call: Call
@@ -217,7 +218,7 @@ def evaluated_batches(module: Module) -> Iterator[EvaluatedBatch]:
             or most_iterations(call.path) <= _A_FEW
         ):
             continue
-        # A hand-written method of that name takes other arguments.
+        # A hand-written method with that name takes other arguments.
         if len(call.arguments.positional) > 2:
             continue
         trained = any(
@@ -229,7 +230,7 @@ def evaluated_batches(module: Module) -> Iterator[EvaluatedBatch]:
 
 
 def _turning_loop(module: Module, call: Call, given: cst.BaseExpression) -> ExecutionPath | None:
-    """The innermost loop around a predict of drawn data, or one that trains on one batch per iteration.
+    """The innermost loop around a predict of random data, or one that trains on one batch per iteration.
 
     An example is ``model.predict(np.random.normal(size=(32, 100)))``.
     """
@@ -248,7 +249,7 @@ def _turning_loop(module: Module, call: Call, given: cst.BaseExpression) -> Exec
 
 
 def _few_rows_again(call: Call, given: cst.BaseExpression) -> ExecutionPath | None:
-    """The comprehension over a range that predicts the same few rows in each iteration, as with dropout that stays on."""
+    """The comprehension over a range that predicts the same few rows in each iteration, as with active dropout."""
     loop = call.path.innermost_loop(within="program")
     if (
         loop is None
@@ -262,7 +263,7 @@ def _few_rows_again(call: Call, given: cst.BaseExpression) -> ExecutionPath | No
 
 
 def _is_for_people(call: Call, loop: ExecutionPath) -> bool:
-    """Whether every iteration unconditionally shows a picture or waits for an answer."""
+    """Whether every iteration unconditionally shows a picture or waits for input."""
     waits = call.name == "cv2.waitKey" and constant(call.given("delay") or Constant(0)) == 0
     shows = (
         waits
@@ -279,7 +280,7 @@ def _is_for_people(call: Call, loop: ExecutionPath) -> bool:
 
 
 def _is_over_batches(loop: ExecutionPath) -> bool:
-    """Whether a loop iterates over a dataset, or over a loader or batches by name."""
+    """Whether a loop iterates over a dataset, or over a loader or batches judging by the name."""
     return (
         any(datasets_in(loop.value))
         or isinstance(loop.node, cst.For)
@@ -288,7 +289,7 @@ def _is_over_batches(loop: ExecutionPath) -> bool:
 
 
 def _is_over_named(loop: ExecutionPath, given: cst.BaseExpression) -> bool:
-    """``for split, x in data.items(): model.predict(x)``: whole arrays, each with its name."""
+    """Match ``for split, x in data.items(): model.predict(x)``: whole arrays, each with its name."""
     if (
         not isinstance(loop.node, cst.For)
         or not isinstance(given, cst.Name)
@@ -300,12 +301,12 @@ def _is_over_named(loop: ExecutionPath, given: cst.BaseExpression) -> bool:
 
 
 def _is_over_uploads(loop: ExecutionPath) -> bool:
-    """``for name in uploaded.keys()``."""
+    """Match ``for name in uploaded.keys()``."""
     return isinstance(loop.node, cst.For) and UPLOADS.search(loop.module.tree.code_of(loop.node.iter)) is not None
 
 
 def _is_measured(module: Module, call: Call, loop: ExecutionPath) -> bool:
-    """Whether an iteration measures the time of the predict, which may be for one item on purpose."""
+    """Whether an iteration measures the time of the predict, which may process one item on purpose."""
     return any(
         each.start.order < call.order < each.end.order
         and each.start.path.innermost_loop(within="program") is loop
@@ -320,14 +321,14 @@ def _fills_batch(branch: ExecutionPath) -> bool:
 
 
 def _is_asked_for(call: Call, loop: ExecutionPath) -> bool:
-    """Whether a key press decides, as under ``if key == ord("s")``."""
+    """Whether a key press triggers it, as under ``if key == ord("s")``."""
     return any(KEY_PRESSES.search(condition.question) for condition in call.path.conditions(within=loop))
 
 
 def _trains_long(call: Call, loop: ExecutionPath) -> bool:
-    """Whether a call trains so long that a predict beside it is short.
+    """Whether a call trains so long that a predict beside it is negligible.
 
-    It trains more than an epoch on a possible batch, or on the same data in every iteration.
+    It trains more than one epoch on data that may be a batch, or on the same data in every iteration.
     """
     if call.attribute not in ("fit", "fit_generator"):
         return False
@@ -357,9 +358,9 @@ def _trains_long(call: Call, loop: ExecutionPath) -> bool:
 
 
 def _is_of_all(node: cst.BaseExpression, loop: ExecutionPath) -> bool:
-    """Whether an expression takes a part of every example, as ``x[:, a:b]``.
+    """Whether an expression selects a part of every example, as ``x[:, a:b]``.
 
-    ``x[:, :n]``, and an array that the iterations fill, is a growing text.
+    ``x[:, :n]``, and an array that the iterations fill, are a growing text instead.
     """
     if not isinstance(node, cst.Subscript) or {
         inner.value for inner in loop.module.tree.descendants(node.value) if isinstance(inner, cst.Name)

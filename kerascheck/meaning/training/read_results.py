@@ -1,4 +1,4 @@
-"""Results of training steps that Python reads back from the device, waiting for it."""
+"""Results of training steps that Python reads back from the device, which makes it wait."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from kerascheck.meaning.program.program import Program
 from kerascheck.meaning.training.steps import is_acted_on
 
 _READERS = frozenset({"builtins.print", "builtins.format", "builtins.float", "builtins.int"})
-# These properties of a tensor need none of its numbers.
+# These functions read a tensor's shape but not its values.
 _OF_SHAPES = frozenset({"numpy.shape", "numpy.ndim", "numpy.size"})
 _DISPLAYS = frozenset({"set_postfix", "set_description"})
 
@@ -34,7 +34,7 @@ class ReadResults:
     Attributes:
         loop: the loop.
         update: the call in it that updates the weights.
-        calls: the reading calls in program order, those in the file of the loop first.
+        calls: the reading calls in program order; those in the file of the loop come first.
     """
 
     loop: ExecutionPath
@@ -45,7 +45,7 @@ class ReadResults:
 def results_read_back(module: Module, least: int) -> Iterator[ReadResults]:
     """Training loops with more than ``least`` iterations that read results back in each.
 
-    Excludes steps on the CPU, and results that the program continues with.
+    Excludes steps on the CPU, and results that the program needs to continue.
     """
     reads: dict[ExecutionPath, ReadResults] = {}
     for call, loop, update in calls_beside_training(module, least=least, eager=True):
@@ -54,7 +54,7 @@ def results_read_back(module: Module, least: int) -> Iterator[ReadResults]:
         if not is_acted_on(module, call.module.tree, call.node):
             reads.setdefault(loop, ReadResults(loop, update, [])).calls.append(call)
     for found in reads.values():
-        # A helper reads for the loop: the loop's own file shows both.
+        # For reads in a helper, the file of the loop shows both the loop and the call.
         found.calls.sort(key=lambda call: call.module is not found.loop.module)
         yield found
 
@@ -74,7 +74,7 @@ def _is_on_device(value: Value) -> bool:
 
 
 def _is_counted_on_device(value: Value) -> bool:
-    """The result of a metric, or the iterations of an optimizer."""
+    """Whether a value is the result of a metric, or the iterations of an optimizer."""
     if isinstance(value, ExternalInstance):
         return value.name == METRIC_RESULT
     return (

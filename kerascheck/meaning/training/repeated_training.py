@@ -57,13 +57,13 @@ def repeated_calls(module: Module, *methods: str) -> Iterator[Repetition]:
 
 @dataclass(frozen=True, slots=True)
 class RebuiltModel:
-    """A model that each iteration of a loop makes and trains.
+    """A model that each iteration of a loop creates and trains.
 
     Attributes:
         made: its constructor call.
         loop: the innermost loop around that.
         trained: a call that trains it in the same iteration.
-        times: the fewest constructions.
+        times: the minimum number of constructions.
         times_known: whether literals determine them.
     """
 
@@ -79,7 +79,7 @@ class RebuiltModel:
         return CodeLocation(self.loop.module, place_in_loop(self.made, self.loop))
 
     def is_asked_for(self, module: Module) -> bool:
-        """Whether each iteration asks the user for something, so that it is no series of trainings."""
+        """Whether each iteration prompts the user, so it is not a series of trainings."""
         return any(call.name == "builtins.input" for call in _calls_in(module, self.loop))
 
     def is_cleared(self, module: Module) -> bool:
@@ -87,7 +87,7 @@ class RebuiltModel:
         return any(call.name in _CLEARS for call in _calls_in(module, self.loop))
 
     def is_kept(self, module: Module) -> bool:
-        """Whether the loop puts its model into a list or dictionary."""
+        """Whether the loop stores its model in a list or dictionary."""
         models = options_of(self.trained.receiver)
         for call in _calls_in(module, self.loop):
             held = [
@@ -107,12 +107,12 @@ class RebuiltModel:
         )
 
     def differs(self, module: Module) -> bool:
-        """Whether each iteration may make another model.
+        """Whether each iteration may create a different model.
 
         An argument of its constructor, or of a layer's, depends on the iteration.
         """
         node = self.place.node
-        # The inputs of a functional model are its tensors, which are new anyway.
+        # The inputs of a functional model are its tensors, which are always new.
         is_functional = node is self.made.node and self.made.name == MODEL
         if isinstance(node, cst.Call) and not is_functional:
             if any(loop_that_changes(argument.value, self.loop) is self.loop for argument in node.args):
@@ -126,7 +126,7 @@ class RebuiltModel:
 
 
 def rebuilt_models(module: Module, *methods: str) -> Iterator[RebuiltModel]:
-    """Models that one iteration of a loop makes and trains by one of these methods, and that does not end the loop."""
+    """Models that one iteration of a loop creates and trains with one of these methods without ending the loop."""
     for call in module.once(Program).model_calls(*methods):
         for made in {module.once(Program).constructor_of(option) for option in options_of(call.receiver)}:
             if made is None:
@@ -141,14 +141,14 @@ def _calls_in(module: Module, loop: ExecutionPath) -> list[Call]:
 
 
 SOME = 3
-"""Assumed items of a list of unknown length whose items a program combines with those of another."""
+"""Assumed length of a list of unknown length, if a program combines its items with those of another."""
 
 
 def least_iterations(path: ExecutionPath) -> tuple[float, bool]:
-    """The fewest iterations of a path, and whether literals determine them.
+    """The minimum number of iterations of a path, and whether literals determine it.
 
-    A loop that ends by a condition counts as endless. One over a list of unknown length runs once, but :data:`SOME` times as one of several,
-    as in a search over combinations of settings.
+    A loop that ends by a condition counts as endless. A loop over a list of unknown length counts as one iteration. If
+    several are combined, as in a search over settings, each counts as :data:`SOME`.
     """
     counts: list[float | None] = []
     for loop in path.loops(within="program"):
@@ -158,7 +158,7 @@ def least_iterations(path: ExecutionPath) -> tuple[float, bool]:
 
 
 def _lengths(loop: ExecutionPath) -> list[float | None]:
-    """The number of items of a loop; for a grid, that of each of its lists."""
+    """The number of items of a loop; for a grid, the number in each of its lists."""
     over = loop.value
     while isinstance(over, IteratorValue) and len(over.over) == 1 and over.kind in ("wrapper", "enumerate"):
         over = over.over[0]

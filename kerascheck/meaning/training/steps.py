@@ -48,7 +48,7 @@ from kerascheck.syntax.tree import Tree
 from kerascheck.syntax.whitespace import NEWLINE
 from kerascheck.syntax.written import last_name
 
-# Redrawing a window takes longer than a step that a person watches.
+# Redrawing a window takes longer than a step whose progress a person watches.
 _SHOWING = frozenset({"matplotlib.pyplot.pause", "matplotlib.pyplot.show", "matplotlib.pyplot.draw"})
 # Keras' names for the variables of a layer or model.
 _WEIGHTS = re.compile(r"\.(?:trainable_)?(?:variables|weights)\b")
@@ -71,23 +71,27 @@ class EagerStep:
     """A training step that runs operation by operation.
 
     Attributes:
-        module, node: the ``def`` of the step. For a step inside the loop, the ``with tf.GradientTape()`` or the statement that calls its function.
+        module, node: the ``def`` of the step. For a step inside the loop, the ``with tf.GradientTape()`` or the
+            statement that calls its function.
         is_function: whether the node is the ``def``.
         update: the call that updates the weights.
         loop: the loop that runs the step.
-        turns: the most runs; infinite if unknown.
-        needs_python: whether its function also does what a graph cannot, such as drawing with NumPy or playing a game.
+        turns: the maximum number of runs; infinite if unknown.
+        needs_python: whether its function also does something that a graph cannot do, such as drawing with NumPy or
+            playing a game.
         is_compiled_in_part: whether it calls a tf.function under its tape, or a model whose ``call`` is one.
-        takes_optimizers: whether its function gets one optimizer, then another. Each makes its variables in its first step, a tf.function only
-            in its first call.
-        may_be_meant: whether the code shows a reason for eager execution: its name; a condition on the mode; tf.function in a comment above
-            it; ``variable.assign_sub(rate * gradient)`` instead of an optimizer; a change of the model's inputs instead of its weights; a
-            number for the optimizer in each iteration that a trace would freeze; a library with unknown code that calls the model; or the
-            same lines in a tf.function of the file.
-        makes: the object with variables that its function, or iteration, makes each time, which a tf.function may not.
-        computes_outside: the call that takes tensors out of the graph under its tape, a function of NumPy or ``.numpy()``, or the one that a
-            model's ``call`` draws with: "np.unique", ...
-        reads: the first call in the step that reads a tensor's numbers, under its tape or beside it, which raises in a tf.function.
+        takes_optimizers: whether its function receives different optimizers. Each creates its variables in its first
+            step, but a tf.function may create them only in its first call.
+        may_be_meant: whether the code shows a reason for eager execution. Reasons are its name, a condition on the
+            mode, tf.function in a comment above it, the same lines in a tf.function of the file, or a library with
+            unknown code that calls the model. Further reasons are ``variable.assign_sub(rate * gradient)`` instead of
+            an optimizer, updates of the model's inputs instead of its weights, and a number for the optimizer in each
+            iteration that a trace would freeze.
+        makes: the object with variables that its function or iteration creates each time, which a tf.function forbids.
+        computes_outside: the call that takes tensors out of the graph under its tape (a function of NumPy or
+            ``.numpy()``), or the one with which a model's ``call`` draws: "np.unique", ...
+        reads: the first call in the step that reads a tensor's values, under its tape or beside it, which raises an
+            error in a tf.function.
     """
 
     module: ModuleLike
@@ -106,10 +110,10 @@ class EagerStep:
 
 
 def eager_steps(module: Module) -> Iterator[EagerStep]:
-    """Hand-written steps that a loop runs and nothing on the path compiles, each once.
+    """The distinct hand-written steps that a loop runs and nothing on the path compiles.
 
-    Excludes steps that are compiled somewhere, steps behind an unknown decorator, loops of a few iterations, and steps that drive a Python
-    environment.
+    Excludes steps that are compiled somewhere, steps with an unknown decorator, loops of a few iterations, and steps
+    that drive a Python environment.
     """
     updates = _updates(module)
     compiled = {call.node for call in updates if call.path.traced_by()}
@@ -121,7 +125,7 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
         tape = tape_of(module, call)
         if tape is None or any(_calls_saved_model(module, each) for each in {tape.frame, tape.call.path.frame}):
             continue
-        # Compiled, a lesson on one number and its gradient takes as long.
+        # A tutorial on one number and its gradient takes as long when compiled.
         if most_iterations(call.path) <= SHORT_LOOP and not _runs_layers(module, tape, call):
             continue
         inner = tape.path.innermost_loop(within="function", comprehensions=False)
@@ -135,7 +139,7 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
 
 
 def _updates(module: Module) -> list[Call]:
-    """The calls that update the weights of a model: by an optimizer, or by hand."""
+    """The calls that update the weights of a model, by an optimizer or by hand."""
     program = module.once(Program)
     return [*program.updates, *program.assigned_updates]
 
@@ -165,7 +169,7 @@ class _Twins:
         )
 
     def _is_compared(self, function: Function) -> bool:
-        """Whether it is defined twice, and does not only replace the compiled one."""
+        """Whether it is defined twice, except if it only replaces the compiled one."""
         if function.owner is not None or function.module is not self._module:
             return False
         tree = self._module.tree
@@ -188,26 +192,26 @@ def _has_to_stay_eager(
 
     Args:
         inner: the loop around the tape in its own function.
-        loop: that one, or the loop that calls the function.
+        loop: the same loop, or the loop that calls the function.
     """
     frame = tape.frame
     pipelines = module.once(Pipelines)
     region = inner if inner is not None else frame
-    # Where a program plays a game, a step can only be compiled if it is a function of its own, and nothing but
-    # TensorFlow, or has a loop that does not play.
+    # In a program that plays a game, a step can be compiled only in two cases. It is a separate function of pure
+    # TensorFlow, or it has a loop that does not play.
     if _drives_environment(module, list(call.path.frames())) and (
         any(map(steps_environment, pipelines.calls_in(inner)))
         if inner is not None
         else _needs_python(module, frame, before=call.order)
     ):
         return True
-    # Beside a whole fit in the same iteration one step takes no time.
+    # Beside a whole fit in the same iteration, one step takes negligible time.
     if any(
         other.path.traced_by() is None and other.path.is_in(loop)
         for other in module.once(Program).model_calls("fit", "fit_generator")
     ):
         return True
-    # A model that each iteration copies cannot be copied in a graph.
+    # A graph cannot copy a model that each iteration copies.
     if any(other.path.is_in(region) for other in module.once(CallIndex).named(CLONE_MODEL)):
         return True
     if any(
@@ -219,7 +223,7 @@ def _has_to_stay_eager(
 
 
 def _written_as(tape: Tape, inner: ExecutionPath | None) -> tuple[ModuleLike, cst.CSTNode]:
-    """The statement of a step, or the function that only holds it, and its module."""
+    """The statement of a step, or the function that contains only the step, and its module."""
     function = tape.frame.function
     if inner is not None or function is None or isinstance(function.node, cst.Lambda):
         return tape.path.module, tape.path.module.tree.statement(tape.node)
@@ -293,7 +297,7 @@ def _runs_layers(module: Module, tape: Tape, update: Call) -> bool:
 def _calls_compiled(module: Module, tape: Tape, update: Call) -> bool:
     """Whether code between tape and update calls a tf.function, or a model whose ``call`` is one.
 
-    That part is compiled, forwards and backwards.
+    That part is compiled, both forward and backward.
     """
     if any(
         tape.call.order <= entry.order < update.order and tape.frame in entry.path.frames()
@@ -317,7 +321,7 @@ def _calls_compiled(module: Module, tape: Tape, update: Call) -> bool:
 def _moves_inputs(module: Module, tape: Tape, update: Call) -> bool:
     """Whether the gradients change inputs instead of weights.
 
-    They are those of watched tensors, or of plain variables beside a Keras model with fixed weights.
+    They are the gradients of watched tensors, or of plain variables beside a Keras model with fixed weights.
     """
     inside = [call for call in module.run.calls if tape.call.order < call.order <= update.order]
     gradients = [call for call in inside if call.name == GRADIENT_TAPE_GRADIENT]
@@ -335,12 +339,12 @@ def _moves_inputs(module: Module, tape: Tape, update: Call) -> bool:
 
 
 def _is_named_eager(frame: ExecutionPath) -> bool:
-    """Whether a function's name says that it lacks tf.function, as ``train_step_eager`` and ``train_no_tf`` do."""
+    """Whether a function's name says that it lacks tf.function, like ``train_step_eager`` and ``train_no_tf``."""
     return frame.function is not None and EAGER_NAMES.search(frame.function.name) is not None
 
 
 def _was_compiled(tree: Tree, step: cst.CSTNode) -> bool:
-    """Whether a comment holds the decorator of a step: somebody tried it."""
+    """Whether a comment contains the decorator of a step, which means that somebody tried it."""
     if not isinstance(step, cst.FunctionDef):
         return False
     # The last line is the code before the def itself.
@@ -353,7 +357,7 @@ def _was_compiled(tree: Tree, step: cst.CSTNode) -> bool:
 
 
 def _sets_hyper(module: Module, loop: ExecutionPath) -> bool:
-    """Whether a loop calls ``optimizer._set_hyper``: a tf.function would keep the tensor of its trace."""
+    """Whether a loop calls ``optimizer._set_hyper``, because a tf.function would keep the tensor of its trace."""
     return any(call.path.is_in(loop) for call in module.once(CallIndex).of_methods("_set_hyper"))
 
 
@@ -380,9 +384,9 @@ def _is_shown_compiled(module: Module, tape: Call) -> bool:
 
 
 def _is_run_by_others(module: Module, tape: Tape, update: Call) -> bool:
-    """Whether an unknown library gets something of the program to call, between tape and update.
+    """Whether an unknown library receives project code to call, between tape and update.
 
-    It is then unknown whether the step can be traced.
+    Then it is unknown whether the step can be traced.
     """
     return any(
         tape.call.order < call.order < update.order
@@ -398,10 +402,10 @@ def _is_run_by_others(module: Module, tape: Tape, update: Call) -> bool:
 
 
 def _readings(module: Module, tape: Tape, region: ExecutionPath, update: Call) -> list[tuple[Call, bool]]:
-    """The calls that read tensors' numbers in a loop or function with a tape, or in its callees.
+    """The calls that read tensor values in a loop or function with a tape, or in its callees.
 
-    Each comes with whether the gradients may depend on it: it is under the tape before the update, and no statement for its effect, such as a
-    print.
+    The flag says whether the gradients may depend on the call. That is so under the tape before the update, except in a
+    statement that is run for its effect, such as a print.
     """
     tree, around = tape.call.module.tree, tape.call.path.frame
     statement = tree.statement(tape.call.node)
@@ -426,16 +430,16 @@ def _readings(module: Module, tape: Tape, region: ExecutionPath, update: Call) -
 
 
 def _takes_numbers(call: Call) -> bool:
-    """Whether a call passes tensors to NumPy, or is their ``numpy``: a graph has no numbers for it."""
+    """Whether a call passes tensors to NumPy, or is their ``numpy``, which needs values that a graph lacks."""
     if call.attribute == "numpy":
         return (call.name or "").startswith(TENSORFLOW) or holds_tensor(call.receiver)
     return (call.name or "").startswith("numpy.") and any(map(holds_tensor, call.arguments.values()))
 
 
 def _computed_outside(module: Module, tape: Tape, update: Call, reads: list[tuple[Call, bool]]) -> str | None:
-    """The NumPy call under a tape that a graph cannot run, or would run once.
+    """The NumPy call under a tape that a graph cannot run, or would run only once.
 
-    A function or layer computes from tensors by NumPy, as in ``np.unique(ids)``, or a model's ``call`` draws by it.
+    A function or layer passes tensors to NumPy, as in ``np.unique(ids)``, or a model's ``call`` draws with it.
     """
     drawn = (
         call for call in module.once(CallIndex).with_prefix("numpy.random.")
@@ -478,8 +482,8 @@ def _needs_python(module: Module, frame: ExecutionPath, before: float = inf) -> 
 def _draws(module: Module, frame: ExecutionPath) -> bool:
     """Whether a function or its callee draws with Python or NumPy, or copies objects: each trace would keep the result.
 
-    Or it stores a tensor in an outer list or object, where a trace leaves it without a value, or removes an item from
-    an argument.
+    Also true if it stores a tensor in an outer list or object, where a trace leaves it without a value, or removes an
+    item from an argument.
     """
     if frame.function is not None and any(
         map(partial(_changes_outside, frame.function), frame.function.module.tree.descendants(frame.function.node.body))
@@ -496,7 +500,7 @@ def _draws(module: Module, frame: ExecutionPath) -> bool:
 
 
 def _changes_outside(function: Function, node: cst.CSTNode) -> bool:
-    """``self.loss = loss``, and ``x.pop("label")`` for a parameter, which tf.function forbids."""
+    """Match ``self.loss = loss``, and ``x.pop("label")`` for a parameter, which tf.function forbids."""
     if isinstance(node, (cst.AssignTarget, cst.AnnAssign, cst.AugAssign)):
         return isinstance(node.target, cst.Attribute)
     method = node.func if isinstance(node, cst.Call) else None
@@ -510,7 +514,7 @@ def _changes_outside(function: Function, node: cst.CSTNode) -> bool:
 
 
 def _makes_state(module: Module, frame: ExecutionPath) -> Created | None:
-    """The object with variables that a function or iteration makes unconditionally.
+    """The object with variables that a function or iteration creates unconditionally.
 
     A tf.function raises ValueError for it.
     """
@@ -526,7 +530,7 @@ def _makes_state(module: Module, frame: ExecutionPath) -> Created | None:
 
 
 def _optimizers(updates: list[Call], update: Call) -> int:
-    """The number of visible optimizers of one line."""
+    """The number of visible optimizers at one line."""
     used = {
         option.call.node
         for other in updates if other.node is update.node
@@ -542,7 +546,7 @@ def _drives_environment(module: Module, frames: list[ExecutionPath]) -> bool:
 
 
 def _asks_environment(tree: Tree, region: cst.CSTNode) -> bool:
-    """Whether a loop or function calls any methods of an environment, by its name."""
+    """Whether a loop or function calls methods of an environment, judging by its name."""
     return any(
         isinstance(node, cst.Call)
         and isinstance(node.func, cst.Attribute)
@@ -552,7 +556,7 @@ def _asks_environment(tree: Tree, region: cst.CSTNode) -> bool:
 
 
 def _acts_on_values(module: Module, tape: Call) -> bool:
-    """Whether code under a tape continues with Python values of a tensor: ``actions = space.decode(chosen.numpy())``."""
+    """Whether code under a tape continues with a tensor's Python values: ``actions = space.decode(chosen.numpy())``."""
     tree = tape.module.tree
     statement = tree.statement(tape.node)
     return any(

@@ -1,4 +1,4 @@
-"""What of a machine keeps Keras from training fast: a snapshot of it, and checks on the snapshot.
+"""Diagnosis of a machine: takes a snapshot of it, and checks what keeps Keras from training fast.
 
 >>> from kerascheck.runtime.doctor import diagnose, take_snapshot
 >>> results = diagnose(take_snapshot())

@@ -1,9 +1,8 @@
-"""Run by the interpreter that trains, as ``python -c``: what its frameworks say of themselves, as lines of JSON in a
-file.
+"""Collect facts about the frameworks, in the interpreter that trains, and write them as JSON lines to a file.
 
-That interpreter may lack kerascheck, and be older than kerascheck's own: this file imports the standard library only,
-and is written for Python 3.6. Each line is an object; the reader merges them, so that what was found before a crash is
-kept.
+The parent runs this file as ``python -c``. That interpreter may lack kerascheck and be older than the parent's, so
+the file imports the standard library only and supports Python 3.6. Each line is an object. The reader merges them,
+so facts written before a crash are kept.
 """
 
 import json
@@ -12,7 +11,7 @@ import re
 import shutil
 import sys
 
-# Public ones only: the names of others are nobody's business.
+# Public packages only: the names of private ones are confidential.
 _DISTRIBUTIONS = re.compile(
     r"(?:tensorflow(?:-cpu|-cpu-aws|-intel|-gpu|-macos|-metal|-rocm|-directml|-directml-plugin)?|"
     r"tf-nightly(?:-cpu|-gpu)?|keras|keras-nightly|tf-keras|"
@@ -23,9 +22,8 @@ _DECLARING = re.compile(r"(?:tensorflow(?:-cpu|-intel|-gpu)?|tf-nightly|keras|tf
 
 
 def main(path, wanted):
-    """Write what is known of the ``wanted`` to the file at ``path``: "all", or "gpus" for no more than the GPUs of
-    the backend."""
-    # The folder that the command was run in is not the one of the script that trains.
+    """Write the ``wanted`` facts to the file at ``path``: "all", or "gpus" for only the GPUs of the backend."""
+    # Drop the current folder: it need not be the folder of the script that trains.
     sys.path[:] = [folder for folder in sys.path if folder]
     with open(path, "w") as out:
 
@@ -89,7 +87,7 @@ def distributions():
 
 
 def compilers():
-    """Whether the parts of CUDA are there that XLA compiles with, where TensorFlow looks for them."""
+    """Whether ptxas and libdevice, with which XLA compiles, are where TensorFlow looks for them."""
     homes = [os.path.join(folder, "nvidia", "cuda_nvcc") for folder in sys.path]
     homes += [
         "/usr/local/cuda",
@@ -107,7 +105,7 @@ def compilers():
 
 
 def chosen_backend():
-    """The backend of Keras 3 and what chooses it, as keras/src/backend/config.py does."""
+    """The backend of Keras 3 and its origin, determined as in keras/src/backend/config.py."""
     if os.environ.get("KERAS_BACKEND"):
         return os.environ["KERAS_BACKEND"], "KERAS_BACKEND"
     home = os.environ.get("KERAS_HOME") or os.path.join(os.path.expanduser("~"), ".keras")

@@ -1,5 +1,4 @@
-"""Takes the snapshot of this machine. Nothing here raises for what a machine lacks: it is then unknown, or not
-there."""
+"""Takes the snapshot of this machine. Missing hardware or tools raise no error; their fields are unknown or empty."""
 
 from __future__ import annotations
 
@@ -23,8 +22,7 @@ from kerascheck.runtime.doctor.snapshot import Cpu, Demand, Framework, Gpu, Kera
 from kerascheck.source import deadline
 
 TIME_LIMIT = 120.0
-"""Seconds that an interpreter may take to say what its frameworks see: importing TensorFlow from a network drive
-takes a minute."""
+"""Maximum seconds for examining an interpreter. Importing TensorFlow from a network drive takes a minute."""
 
 _CHILD = Path(__file__).with_name("child.py")
 _NUMBERS, _SWITCH, _WORD = r"-?\d+(?:,-?\d+)*|", r"[01]|[Tt]rue|[Ff]alse|", r"[a-z_]*"
@@ -43,10 +41,9 @@ VARIABLES = {
     "KERAS_BACKEND": _WORD,
     "JAX_PLATFORMS": r"[a-z_,]*",
 }
-"""Environment variables that change how frameworks run, with the values that are told as they are; of others only
-that they are set."""
+"""Environment variables that affect frameworks, with patterns of harmless values. Other values are masked."""
 SET = "(set)"
-"""Stands for a value that is not told."""
+"""Placeholder for a masked value."""
 
 _CUDA_LIBRARY = re.compile(r"lib(?:cu\w+|nv\w+|nccl)\.so(?:\.\d+)*")
 _SEARCHED = re.compile(r"find library=(\S+) \[\d+\]; searching")
@@ -58,7 +55,7 @@ _TOLD = re.compile(
 )
 _LOG_PREFIX = re.compile(r"^.*?\[?[\w./]+\.(?:cc|h|cpp):\d+\]?\s*")
 _SEGMENT = r"[/\\][^\s/\\:'\"(),;\]]+"
-# What is no path: "and/or".
+# Exclude text that is not a path: "and/or".
 _PATH = re.compile(rf"(?:\b[A-Za-z]:|(?<![\w.~])|[\w.~-]+(?={_SEGMENT}[/\\]))(?:{_SEGMENT})+[/\\]?")
 
 
@@ -69,14 +66,14 @@ def take_snapshot(
     nvml: ModuleType | None = None,
     time_limit: float = TIME_LIMIT,
 ) -> Snapshot:
-    """Look at this machine.
+    """Take a snapshot of this machine.
 
     Args:
-        python: the interpreter that trains; it imports its frameworks, in a child process. None leaves it alone: then
-            nothing but the GPUs, the processor and the memory is looked at, in about a tenth of a second.
-        script: what a script asks for: see :func:`kerascheck.runtime.doctor.script.demands`.
+        python: the interpreter that trains; it imports its frameworks in a child process. None: examine only the GPUs,
+            the processor and the memory, which takes about a tenth of a second.
+        script: the demands of a script: see :func:`kerascheck.runtime.doctor.script.demands`.
         nvml: a module like ``pynvml``; None: the installed one, or else ``nvidia-smi``.
-        time_limit: seconds for the interpreter, and at most for each question to the driver.
+        time_limit: maximum seconds for the interpreter, and for each query to the driver.
     """
     driver, gpus = nvidia(nvml, time_limit=time_limit)
     variables = _variables(os.environ)
@@ -111,7 +108,7 @@ def system(root: Path = Path("/")) -> System:
         else "kaggle"
         if "KAGGLE_KERNEL_RUN_TYPE" in os.environ
         else None,
-        # The devices of AMD's driver for computing, and of Google's.
+        # Devices of AMD's compute driver and of Google's driver.
         accelerator="AMD GPU"
         if (root / "dev/kfd").exists()
         else "TPU"
@@ -179,8 +176,10 @@ def _total_elsewhere() -> int | None:
 
 
 def _groups(root: Path, controller: str) -> Iterator[Path]:
-    """The folders of the process's control group and of those around it: of version 2 for "", else of a controller of
-    version 1."""
+    """Yield the folders of the process's control group and its parents.
+
+    Version 2 for the controller "", else a controller of version 1.
+    """
     mount = root / "sys/fs/cgroup" / controller
     for line in _text(root / "proc/self/cgroup").splitlines():
         _, names, path = [*line.split(":", 2), "", ""][:3]
@@ -191,8 +190,7 @@ def _groups(root: Path, controller: str) -> Iterator[Path]:
 
 
 def library_path(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """The CUDA libraries in the folders of ``LD_LIBRARY_PATH``, by the names of the files that links lead to: they
-    have the whole version."""
+    """CUDA libraries in the folders of ``LD_LIBRARY_PATH``, named by link targets, which have full versions."""
     found: dict[str, str] = {}
     for folder in filter(None, environment.get("LD_LIBRARY_PATH", "").split(os.pathsep)):
         with suppress(OSError):
@@ -261,7 +259,7 @@ def look_at(
 def _with_missing_libraries(
     looked: Python, python: str, snapshot: Snapshot, time_limit: float, environment: Mapping[str, str]
 ) -> Python:
-    """``looked`` with the libraries that the backend cannot load, where it sees no GPU although there is one."""
+    """``looked`` with the libraries that the backend fails to load, if it sees none of the existing GPUs."""
     name = looked.keras.backend if looked.keras is not None and looked.keras.backend else "tensorflow"
     framework = getattr(looked, name, None) if name in ("tensorflow", "jax", "torch") else None
     if (
@@ -280,8 +278,7 @@ def _with_missing_libraries(
 
 
 def missing_libraries(log: str) -> tuple[str, ...]:
-    """The CUDA libraries that a program looked for and did not get, from the log of the dynamic loader
-    (``LD_DEBUG=libs``)."""
+    """CUDA libraries that a program failed to load, from the log of the dynamic loader (``LD_DEBUG=libs``)."""
     loaded = {os.path.basename(path) for path in _INITIALISED.findall(log)}
     searched = dict.fromkeys(name for name in _SEARCHED.findall(log) if _CUDA_LIBRARY.fullmatch(name))
     return tuple(name for name in searched if name not in loaded)
@@ -290,7 +287,7 @@ def missing_libraries(log: str) -> tuple[str, ...]:
 def _ask(
     python: str, wanted: str, time_limit: float, environment: Mapping[str, str] | None = None
 ) -> tuple[dict[str, Any], str | None, str]:
-    """What ``child.py`` tells, why it did not end well (None where it did), and what was logged."""
+    """Run ``child.py``; returns its facts, the reason for a failure or None, and the log."""
     quiet = {"TF_CPP_MIN_LOG_LEVEL": "0", "XLA_PYTHON_CLIENT_PREALLOCATE": "false", "PYTHONDONTWRITEBYTECODE": "1"}
     failure = None
     with tempfile.TemporaryDirectory() as folder:
@@ -327,21 +324,20 @@ def _ask(
 def _merged(text: str) -> dict[str, Any]:
     told: dict[str, Any] = {}
     for line in text.splitlines():
-        with suppress(ValueError):  # cut off where the process ended
+        with suppress(ValueError):  # cut off at the end of the process
             told.update(json.loads(line))
     return told
 
 
 def _plain(value: Any) -> Any:
-    """What a framework told, as a snapshot holds it."""
+    """Convert a framework's answer to the form in a snapshot."""
     if isinstance(value, str):
         return _public(value)
     return tuple(map(_plain, value)) if isinstance(value, list) else value
 
 
 def _public(text: str) -> str:
-    """One line of what a program printed, with base names in the place of paths, and without the names of the user
-    and the host."""
+    """One line of program output with base names instead of paths, and without user and host names."""
     line = " ".join(text.split())
     line = _PATH.sub(lambda path: re.split(r"[/\\]", path[0].rstrip("/\\"))[-1], line)
     for name in filter(

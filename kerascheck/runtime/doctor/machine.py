@@ -1,4 +1,4 @@
-"""What the linter may know of a machine."""
+"""Hardware profile of a machine for the linter."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from kerascheck.runtime.doctor.snapshot import Snapshot
 
 
 def machine_for_linter(snapshot: Snapshot) -> HardwareProfile | None:
-    """The machine as the linter judges for it; None where it is not known what its GPU gains by.
+    """Convert a snapshot to the linter's hardware profile; None if nothing is known about the GPU.
 
-    Of several GPUs the poorest counts, since a program may run on any. An accelerator of another maker is not judged.
+    With several GPUs, the weakest one counts, since a program may run on any. Accelerators of other vendors are
+    ignored.
     """
     if not snapshot.gpus:
         unclear = (

@@ -1,6 +1,6 @@
-"""The NVIDIA driver and its GPUs: through NVML (``nvidia-ml-py``, optional), else through ``nvidia-smi``.
+"""Queries to the NVIDIA driver: through NVML (``nvidia-ml-py``, optional), else through ``nvidia-smi``.
 
-Both run in processes of their own, with a deadline: a driver in trouble hangs or crashes them.
+Both run in separate processes with a deadline, because a faulty driver hangs or crashes them.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ LIB_RM_VERSION_MISMATCH."""
 _VENDOR, _DISPLAY = "0x10de", "0x03"
 _PARTITIONED = 1
 TIME_LIMIT = 20.0
-"""Seconds for NVML, and for ``nvidia-smi``: the first start of a driver with several cards takes more than ten."""
+"""Seconds for NVML, and for ``nvidia-smi``. The first start of a driver with several cards takes more than ten."""
 _ANSWER = "@answer "
 
 
 def nvidia(
     nvml: ModuleType | None = None, root: Path = Path("/"), time_limit: float = TIME_LIMIT
 ) -> tuple[Driver | None, tuple[Gpu, ...]]:
-    """The driver, None where there is neither it nor a card, and the GPUs in its order.
+    """The driver, and the GPUs in its order. The driver is None if there is neither a driver nor a card.
 
     Args:
         nvml: a module like ``pynvml``; None: the installed one, or else ``nvidia-smi``.
-        root: where ``sys`` is.
-        time_limit: seconds for each of the two, at most.
+        root: folder that contains ``sys``.
+        time_limit: maximum seconds for each of NVML and ``nvidia-smi``.
     """
     cards = _cards_on_bus(root)
     limit = min(time_limit, TIME_LIMIT)
@@ -75,7 +75,7 @@ def is_installed() -> bool:
 
 
 def _apart(cards: int, time_limit: float) -> tuple[Driver, tuple[Gpu, ...]]:
-    """As :func:`_through_nvml`, with the installed NVML in another process; raises DidNotAnswer."""
+    """Call :func:`_through_nvml` with the installed NVML in another process; raises DidNotAnswer."""
     silent = Driver(failure="not running", cards_on_bus=cards), ()
     try:
         text, code = deadline.output_of(deadline.call(__name__, "answer_through_nvml", cards), time_limit)
@@ -89,7 +89,7 @@ def _apart(cards: int, time_limit: float) -> tuple[Driver, tuple[Gpu, ...]]:
 
 
 def answer_through_nvml(cards: int) -> None:
-    """Print the answer of the installed NVML; :func:`_apart` calls it in another process."""
+    """Print the answer of the installed NVML; :func:`_apart` runs this in another process."""
     import pynvml
 
     print(_ANSWER + json.dumps(plain(_through_nvml(pynvml, cards))), flush=True)
@@ -132,7 +132,7 @@ def _through_nvml(nvml: Any, cards: int) -> tuple[Driver, tuple[Gpu, ...]]:
 
 
 def _asked(function: Callable[..., Any], *arguments: Any) -> Any:
-    """What NVML answers; None where the card or the driver does not."""
+    """Call NVML; None if the card or the driver does not support the query."""
     try:
         return function(*arguments)
     except Exception:
@@ -183,7 +183,7 @@ def _link(generation: int | None, width: int | None) -> Link | None:
 
 
 def _smi(*arguments: str, time_limit: float = TIME_LIMIT) -> str:
-    """What ``nvidia-smi`` prints; empty where it is not there, or cannot be started. On WSL it may lie outside of PATH.
+    """Run ``nvidia-smi`` and return its output; empty if it cannot be started. On WSL it may be outside PATH.
 
     Raises DidNotAnswer.
     """
@@ -199,10 +199,10 @@ def _smi(*arguments: str, time_limit: float = TIME_LIMIT) -> str:
 def parse_smi(
     text: str, cards: int = 0, ask: Callable[..., str] = lambda *_: ""
 ) -> tuple[Driver, tuple[Gpu, ...]] | None:
-    """The driver and the GPUs from what ``nvidia-smi -q -x`` printed; None where it says nothing of them.
+    """Parse the output of ``nvidia-smi -q -x`` into the driver and the GPUs; None if it contains neither.
 
     Args:
-        ask: runs ``nvidia-smi`` with arguments, for the compute capability that the document lacks.
+        ask: runs ``nvidia-smi`` with arguments, for the compute capability, which the document lacks.
     """
     if "Driver/library version mismatch" in text:
         return Driver(failure="mismatch", cards_on_bus=cards), ()
@@ -211,14 +211,14 @@ def parse_smi(
     except (ValueError, ElementTree.ParseError):
         return None
     gpus = [_gpu_of(gpu) for gpu in log.findall("gpu")]
-    told = [
+    matches = [
         re.fullmatch(r"\s*(\d+)\.(\d+)\s*", line)
         for line in ask("--query-gpu=compute_cap", "--format=csv,noheader").splitlines()
     ]
-    if len(told) == len(gpus):
+    if len(matches) == len(gpus):
         gpus = [
             gpu if match is None else replace(gpu, capability=(int(match[1]), int(match[2])))
-            for gpu, match in zip(gpus, told, strict=True)
+            for gpu, match in zip(gpus, matches, strict=True)
         ]
     cuda = re.fullmatch(r"(\d+)\.(\d+)", log.findtext("cuda_version", ""))
     driver = Driver(
@@ -281,7 +281,7 @@ _SMI_SLOWDOWNS = {
 
 
 def _slowdowns(gpu: ElementTree.Element) -> list[str]:
-    # Drivers before 535 call them throttle reasons.
+    # Drivers before 535 call them "throttle reasons".
     active = {
         reason.tag
         for reason in (*gpu.iterfind("clocks_event_reasons/*"), *gpu.iterfind("clocks_throttle_reasons/*"))

@@ -1,4 +1,4 @@
-"""The diagnosis for people: problems first, each with what to do; what is ok in one line each."""
+"""Text report of the diagnosis: problems first, each with its advice; results that are ok take one line each."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def render(
         results: in the order of :func:`kerascheck.runtime.doctor.diagnose`.
         style: as ``click.style``.
         width: columns of the terminal.
-        script: path of the script that the lines of results are in.
+        script: path of the script to which the line numbers in results refer.
     """
     yield style(_heading(machine), bold=True)
     for result in results:

@@ -1,4 +1,4 @@
-"""What a script asks of the machine that trains it: read by the linter's engine, never run."""
+"""Demands of a script on its machine, inferred by the linter's engine without running the script."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from kerascheck.meaning.module import Module
 
 _DIRECTORIES = {**dict.fromkeys(FOLDERS, "directory"), LIST_FILES: "file_pattern"}
-"""What reads one file per example, with the parameter, its first, that says where they are."""
+"""Functions that read one file per example, with the name of the first parameter, which locates the files."""
 _CHANNELS = {"rgb": 3, "rgba": 4, "grayscale": 1}
 _FLOAT, _DOUBLE = 4, 8
 _IMAGE_NAMES = (".bmp", ".gif", ".jpeg", ".jpg", ".png")
-"""The files that ``image_dataset_from_directory`` takes (keras/src/utils/image_dataset_utils.py)."""
+"""Suffixes of the files that ``image_dataset_from_directory`` reads (keras/src/utils/image_dataset_utils.py)."""
 _NUMBERS = re.compile(r"(?:-?\d+(?:,-?\d+)*)?")
 """Values of ``CUDA_VISIBLE_DEVICES`` that name GPUs by number, or none."""
 _MOST_FILES = 2_000_000
@@ -31,12 +31,13 @@ _MOUNT = re.compile(r"^\S+ \S+ \S+ \S+ (?P<folder>\S+) .*? - (?P<kind>\S+) ")
 
 
 def demands(path: str | os.PathLike[str]) -> tuple[Demand, ...]:
-    """What the script at ``path`` asks for, in the order of its lines. Folders that it names are looked up on this
-    machine.
+    """Return the demands of the script at ``path`` in the order of its lines.
+
+    Folders named in the script are looked up on this machine.
 
     Raises:
-        OSError, kerascheck.source.Unreadable, ValueError: it cannot be read or parsed.
-        kerascheck.project.config.ConfigError: the configuration of its folder cannot be used.
+        OSError, kerascheck.source.Unreadable, ValueError: the script cannot be read or parsed.
+        kerascheck.project.config.ConfigError: the configuration of its folder is invalid.
     """
     from kerascheck.lint.analyze_file import Analysis, FileResult, with_large_stack
     from kerascheck.project.config import Configuration
@@ -67,7 +68,7 @@ def _demands(module: Module) -> Iterator[Demand]:
 
 
 def _at(module: Module, call: Call | Operation) -> tuple[int | None, int | None]:
-    """The line of a call, and the cell in a notebook; None where it stands in another module."""
+    """The line of a call, and its cell in a notebook; None if the call is in another module."""
     if call.module is not module:
         return None, None
     place = module.source.locate(*module.range_of(call.node))
@@ -75,7 +76,7 @@ def _at(module: Module, call: Call | Operation) -> tuple[int | None, int | None]
 
 
 def _settings(module: Module) -> Iterator[Demand]:
-    """The dtype policy, the backend and the GPUs that it certainly chooses."""
+    """The dtype policy, the backend and the GPUs that the script certainly chooses."""
     from kerascheck.interpreter.values import SequenceValue, constant
     from kerascheck.meaning.program.device_use import SET_VARIABLE
     from kerascheck.meaning.program.policies import policy_set_by
@@ -102,7 +103,7 @@ def _settings(module: Module) -> Iterator[Demand]:
 
 
 def _workers(module: Module) -> Iterator[Demand]:
-    """Processes that it starts to prepare batches."""
+    """Processes that the script starts to prepare batches."""
     from kerascheck.interpreter.values import constant
 
     for call in module.program.model_calls("fit", "fit_generator"):
@@ -120,7 +121,7 @@ def _workers(module: Module) -> Iterator[Demand]:
 
 
 def _data(module: Module) -> Iterator[Demand]:
-    """The file systems that examples are read from, file by file, and what caches of decoded pictures take."""
+    """File systems from which examples are read one file each, and the sizes of caches of decoded images."""
     for op in module.pipelines.operations(*_DIRECTORIES):
         if not op.feeds_training:
             continue
@@ -143,14 +144,13 @@ def _data(module: Module) -> Iterator[Demand]:
 
 
 def _folder(module: Module, value: Value | None) -> Path | None:
-    """The folder that a literal names, where it is on this machine: from the current folder, or else from that of the
-    script."""
+    """The folder that a literal names if it exists, relative to the current folder or else to the script."""
     from kerascheck.interpreter.values import constant
 
     name = constant(value)
     if not isinstance(name, str):
         return None
-    # Of a pattern, the part that holds no sign of one.
+    # Of a glob pattern, keep the part before the first wildcard.
     plain = re.split(r"[*?\[]", name)[0]
     plain = plain if plain == name else plain.rpartition("/")[0]
     found = (Path(base, os.path.expanduser(plain)) for base in (os.getcwd(), module.folder))
@@ -158,11 +158,10 @@ def _folder(module: Module, value: Value | None) -> Path | None:
 
 
 def file_system(folder: Path, mounts: str | None = None) -> str | None:
-    """The type of the file system that a folder is on, such as "ext4" or "fuse.sshfs"; None where the system does not
-    tell.
+    """The type of a folder's file system, such as "ext4" or "fuse.sshfs"; None if unknown.
 
     Args:
-        mounts: what ``/proc/self/mountinfo`` says; None: read it.
+        mounts: the text of ``/proc/self/mountinfo``; None: read it.
     """
     if mounts is None:
         try:
@@ -193,8 +192,7 @@ def _is_cached_in_memory(module: Module, op: Operation) -> bool:
 
 
 def _size_of_pictures(op: Operation, folder: Path) -> int | None:
-    """The bytes of all pictures of a folder as ``image_dataset_from_directory`` gives them, float32; None where their
-    size is not a literal."""
+    """Bytes of all images of a folder as ``image_dataset_from_directory`` loads them; None without a literal size."""
     from kerascheck.interpreter.values import SequenceValue, constant
 
     given, mode = op.given("image_size"), op.given("color_mode")
@@ -220,12 +218,12 @@ def _size_of_pictures(op: Operation, folder: Path) -> int | None:
 
 
 def _arrays(module: Module) -> Iterator[Demand]:
-    """Arrays that it makes and trains on, where their sizes are literals."""
+    """Arrays that the script creates and trains on, if their sizes are literals."""
     from kerascheck.interpreter.array_shapes import array_size
     from kerascheck.meaning.data.array_origins import made_as_double
 
     for call in module.program.model_calls("fit"):
-        # The larger one: both may be parts of the same. An array of an unknown type takes a byte per number at least.
+        # Take the larger one: both may be parts of one array. An unknown type counts as a byte per number.
         size = max(
             (array_size(value) or 0) * (_DOUBLE if made_as_double(value) is not None else 1)
             for value in (call.given("x"), call.given("y"))

@@ -1,6 +1,6 @@
-"""What a machine is, as far as training with Keras depends on it: one immutable tree, to JSON and back.
+"""Snapshot of everything about a machine that affects training with Keras: an immutable tree, convertible to JSON.
 
-Nothing private is in it: no names of users, hosts, files or folders. What programs print is kept without paths.
+It contains nothing private: no names of users, hosts, files or folders. Paths are removed from program output.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from dataclasses import asdict, dataclass, fields, is_dataclass
 from typing import Any
 
 FORMAT = 1
-"""Number of the JSON format; it grows when a saved snapshot can no longer be read."""
+"""Version of the JSON format. It increases when older saved snapshots become unreadable."""
 
 
 class InvalidSnapshot(ValueError):
-    """A text is no snapshot; the message names the field and what is wrong with it."""
+    """The text is not a valid snapshot; the message names the field and the error."""
 
 
 @dataclass(frozen=True)
 class System:
-    """The operating system and what it runs in."""
+    """The operating system and its environment."""
 
     platform: str = "linux"
     """As ``sys.platform``."""
@@ -32,21 +32,21 @@ class System:
     hosted: str | None = None
     """"colab" or "kaggle"; None elsewhere."""
     accelerator: str | None = None
-    """What there is beside GPUs of NVIDIA: "AMD GPU" or "TPU"; None for neither."""
+    """Accelerator that is not an NVIDIA GPU: "AMD GPU" or "TPU"; None if there is none."""
 
 
 @dataclass(frozen=True)
 class Cpu:
-    """The processor cores that a process may use."""
+    """Processor cores available to a process."""
 
     cores: int = 1
     """Logical cores of the machine."""
     usable: int = 1
-    """Those that the process may be scheduled on (``os.sched_getaffinity``)."""
+    """Cores on which the process may be scheduled (``os.sched_getaffinity``)."""
     quota: float | None = None
-    """Cores' worth of time that the control group allows; None without a limit."""
+    """CPU quota of the control group, in cores; None without a limit."""
     amx: bool | None = None
-    """Whether it multiplies bfloat16 matrices in hardware (``amx_bf16``); None where that is not known."""
+    """Whether the processor multiplies bfloat16 matrices in hardware (``amx_bf16``); None if unknown."""
 
 
 @dataclass(frozen=True)
@@ -56,10 +56,10 @@ class Memory:
     total: int | None = None
     available: int | None = None
     limit: int | None = None
-    """What the control group allows; None without a limit below the total."""
+    """Memory limit of the control group; None without a limit below the total."""
     swap_used: int = 0
     shared: int | None = None
-    """Size of ``/dev/shm``; None where there is none."""
+    """Size of ``/dev/shm``; None if it does not exist."""
 
 
 @dataclass(frozen=True)
@@ -67,10 +67,10 @@ class Driver:
     """The NVIDIA driver.
 
     Attributes:
-        version: such as "535.104.05"; None where it does not answer.
+        version: such as "535.104.05"; None if the driver does not respond.
         cuda: newest CUDA that it supports, (major, minor).
-        failure: why it does not answer: "mismatch" (library and kernel module differ), "not running", "lost", "silent" (it did not answer
-            in time) or "crashed" (its library ended the process).
+        failure: "mismatch" (library and kernel module differ), "not running", "lost", "silent" (it timed out) or
+            "crashed" (its library ended the process); None if the driver responds.
         cards_on_bus: NVIDIA display controllers on the PCI bus, whether or not a driver knows them.
     """
 
@@ -90,7 +90,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Gpu:
-    """One NVIDIA GPU, as its driver describes it; None for what it does not answer."""
+    """One NVIDIA GPU as its driver describes it; fields are None if the driver does not report them."""
 
     name: str
     capability: tuple[int, int] | None = None
@@ -100,20 +100,20 @@ class Gpu:
     used: int | None = None
     """Bytes in use by all processes."""
     processes: int = 0
-    """Compute processes on it."""
+    """Number of compute processes on it."""
     utilisation: float | None = None
     """Share of the last second in which a kernel ran."""
     power_limit: float | None = None
     """Watts."""
     power_default: float | None = None
     slowdowns: tuple[str, ...] = ()
-    """Why the clocks are reduced: words of :data:`kerascheck.knowledge.cards.SLOWDOWNS`."""
+    """Reasons for reduced clocks: words of :data:`kerascheck.knowledge.cards.SLOWDOWNS`."""
     link: Link | None = None
     widest_link: Link | None = None
     persistent: bool | None = None
     """Persistence mode."""
     display: bool | None = None
-    """Whether a display is driven by it."""
+    """Whether it drives a display."""
     mig: bool = False
     """Whether it is partitioned (Multi-Instance GPU)."""
 
@@ -124,15 +124,15 @@ class Framework:
 
     Attributes:
         version: of the imported package.
-        error: why it cannot be imported, in one line; None where it can.
-        gpus: how many GPUs it offers; None where it was not asked.
-        cuda: whether it is built for CUDA; None where that is not known.
-        cuda_version: that it is built for, such as "12.5.1".
-        cudnn_version: that it is built for, such as "9".
-        architectures: GPU code that it carries, such as "sm_80" and "compute_90".
-        missing: libraries that it tried to load and did not find, such as "libcudnn.so.9".
-        log: what it says itself of the GPUs that it does not use.
-        tf32: whether float32 matrices may be multiplied as TensorFloat-32.
+        error: one line that says why it cannot be imported; None if it can.
+        gpus: number of GPUs that it sees; None if it was not queried.
+        cuda: whether it is built with CUDA; None if unknown.
+        cuda_version: version of CUDA in the build, such as "12.5.1".
+        cudnn_version: version of cuDNN in the build, such as "9".
+        architectures: targets of the GPU code in the build, such as "sm_80" and "compute_90".
+        missing: libraries that it failed to load, such as "libcudnn.so.9".
+        log: its own messages about GPUs that it does not use.
+        tf32: whether float32 matrix multiplication may use TensorFloat-32.
         deterministic: whether all operations are deterministic.
     """
 
@@ -151,7 +151,7 @@ class Framework:
 
 @dataclass(frozen=True)
 class Keras:
-    """The ``keras`` package, or where there is none the one of TensorFlow."""
+    """The ``keras`` package; without it, the Keras of TensorFlow."""
 
     version: str | None = None
     error: str | None = None
@@ -163,14 +163,14 @@ class Keras:
 
 @dataclass(frozen=True)
 class Python:
-    """The interpreter that trains, and what is installed there.
+    """The interpreter that trains, and its packages.
 
     Attributes:
         version: such as "3.11.7".
-        failure: why the look at it did not end: "timeout", "signal SIGILL", or what it said; None where it ended.
-        during: what was being looked at when it failed: a package.
-        packages: versions of the distributions that matter, by normalised name.
-        requires: what these ask for (``Requires-Dist``), by name.
+        failure: why its examination stopped: "timeout", "signal SIGILL", or an error message; None if it completed.
+        during: the package that was being examined at the failure.
+        packages: versions of the relevant distributions, by normalised name.
+        requires: their requirements (``Requires-Dist``), by name.
         ptxas: whether the assembler of CUDA is found.
         libdevice: whether the device library of CUDA is found.
     """
@@ -190,15 +190,14 @@ class Python:
 
 @dataclass(frozen=True)
 class Demand:
-    """Something that a script asks of the machine.
+    """A requirement of a script on the machine.
 
     Attributes:
         what: "policy", "backend", "visible", "data", "processes", "arrays" or "parameters".
-        value: the name of a dtype policy, of a backend, or of the type of the file system that data is on; the value of
-            ``CUDA_VISIBLE_DEVICES``; a number of
-            processes; the bytes of arrays that are kept in memory at the same time, at least; the number of parameters
-            of the largest model.
-        line: of the script, in a notebook of the cell; None for what stands in another file, or in none.
+        value: depends on ``what``. The name of a dtype policy, of a backend, or of the file system type of the data;
+            the value of ``CUDA_VISIBLE_DEVICES``; the number of processes; the minimum bytes of arrays in memory at the
+            same time; the number of parameters of the largest model.
+        line: of the script, or of the cell in a notebook; None if the demand is not in this file.
         cell: of a notebook, counted from 1; None in scripts.
     """
 
@@ -213,10 +212,10 @@ class Snapshot:
     """A machine as it was at one moment.
 
     Attributes:
-        variables: environment variables that change how frameworks run, with values as far as these are harmless.
+        variables: environment variables that affect frameworks, with harmless values; others are masked.
         library_path: CUDA libraries in the folders of ``LD_LIBRARY_PATH``, such as "libcudnn.so.8".
-        python: None where no interpreter was looked at.
-        script: what a script asks for; None where none was given.
+        python: None if no interpreter was examined.
+        script: the demands of a script; None without a script.
     """
 
     system: System = System()
@@ -235,10 +234,10 @@ class Snapshot:
 
     @classmethod
     def from_json(cls, text: str) -> Snapshot:
-        """The snapshot of a document that :meth:`to_json` wrote.
+        """Parse a document that :meth:`to_json` wrote.
 
         Raises:
-            InvalidSnapshot: it is none.
+            InvalidSnapshot: the document is invalid.
         """
         try:
             document = json.loads(text)
@@ -251,7 +250,7 @@ class Snapshot:
 
 
 def _read(value: Any, kind: Any, where: str) -> Any:
-    """``value``, from JSON, as an object of the annotated type ``kind``."""
+    """Convert a JSON ``value`` to an object of the annotated type ``kind``."""
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if isinstance(kind, type) and is_dataclass(kind):
         hints = typing.get_type_hints(kind)

@@ -1,4 +1,4 @@
-"""Runs a script as written and as repaired, and says what each repair is worth.
+"""Measures a script against versions of it with fixes, and reports the speed-up of each fix.
 
-Nothing here imports TensorFlow or Keras: they are imported by the script, in a child process (``child/``).
+Nothing here imports TensorFlow or Keras. The script imports them in a child process (``child/``).
 """

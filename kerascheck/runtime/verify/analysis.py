@@ -1,4 +1,4 @@
-"""Analysis of a training: how its time splits up, from a diagnosing run and a run on one cached batch."""
+"""Analysis of a training: where its time goes, from a diagnosing run and a run on one cached batch."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from kerascheck.runtime.verify.rounds import Run
 PIPELINE_FAMILIES = ("KC1",)
 PREDICTION = "prediction loop"
 WEAK_KINDS = ("gradient loop", PREDICTION, "dataset loop")
-"""Kinds of bare loops: no trainings, or perhaps an inspection of the data before one."""
+"""Kinds of bare loops. They do not train; some may inspect the data before a training."""
 
 
 @dataclass(slots=True)
 class Stage:
-    """A stage of the input pipeline as it runs, after TensorFlow's graph rewrites."""
+    """A running stage of the input pipeline, after TensorFlow's graph rewrites."""
 
     name: str
     place: Place | None
-    """Where the script creates it; None for stages that TensorFlow added."""
+    """Line that creates it; None for stages that TensorFlow added."""
     seconds_per_batch: float
-    """Processor time of its own, divided by its parallel calls."""
+    """Its own processor time, divided by its number of parallel calls."""
     share: float
-    """Of all stages, 0 to 1."""
+    """Share of the time of all stages, 0 to 1."""
     parallelism: float
     near: Place | None = None
-    """``place``, or that of the nearest stage with one, towards the output first."""
+    """``place``, or that of the nearest stage with one; stages towards the output take precedence."""
     function: Span | None = None
     """The script's function that it applies to every element."""
 
@@ -52,22 +52,22 @@ class Stage:
 
 @dataclass(slots=True)
 class Analysis:
-    """A measured training; None stands for what could not be measured."""
+    """A measured training; fields are None if they could not be measured."""
 
     kind: str
     step_seconds: float
     number: int | None = None
-    """In the order of the script's trainings, from 1; None for bare loops and predictions."""
+    """Number of the training in the script, from 1; None for bare loops and predictions."""
     place: Place | None = None
-    """Where the script trains."""
+    """Line of the script that trains."""
     first_step_seconds: float | None = None
     """From the start of the script to the end of the first step: imports, tracing, compilation."""
     ceiling_seconds: float | None = None
-    """Of a step on one cached batch."""
+    """Seconds of a step on one cached batch."""
     input_bound: float | None = None
     """Share of a step that waits for data: 1 - ceiling / step, 0 to 1."""
     largest_input_gain: float | None = None
-    """Speed-up by an infinitely fast pipeline."""
+    """Speed-up with an infinitely fast pipeline."""
     gain_error: float = 0.0
     """Standard error of the logarithm of that speed-up, from the noise of its blocks."""
     stages: list[Stage] = field(default_factory=list)
@@ -75,11 +75,11 @@ class Analysis:
     host_peak_bytes: int = 0
     """Peak resident memory of the process."""
     missing: list[str] = field(default_factory=list)
-    """What could not be measured, and why, for people."""
+    """Failed measurements and their reasons, for display."""
 
     @property
     def unit(self) -> str:
-        """The unit that is timed: a step, or a call of ``predict``."""
+        """The unit of timing: a step, or a call of ``predict``."""
         return "call" if self.kind == PREDICTION else "step"
 
 
@@ -89,10 +89,10 @@ def analyse(
     """Combine a diagnosing run with the gain of a run on one cached batch.
 
     Args:
-        step_seconds: of a step, measured without diagnosis.
+        step_seconds: seconds per step, measured without diagnosis.
         scout: the diagnosing run.
-        gain: speed-up of the steps on the cached batch against neighbouring steps as written; None: not measured.
-        why_no_gain: the reason for None, for people.
+        gain: speed-up of steps on the cached batch over neighbouring steps of the original; None: not measured.
+        why_no_gain: why ``gain`` is None, for display.
         gain_error: standard error of the logarithm of ``gain``.
     """
     report = scout.report
@@ -113,14 +113,14 @@ def analyse(
 
 
 def stages(facts: TrainingFacts) -> list[Stage]:
-    """Return the running stages, output first, with the source lines of their datasets."""
+    """Return the running stages, output first, with the source lines that create them."""
     datasets = list(facts.chain)
     found = []
     for node, elements in zip(facts.runtime_nodes, _elements_per_batch(facts.runtime_nodes)):
         if node.name == "Root":
             continue
         place, function, name = _take_source(node.name, datasets)
-        # The model counts processor time over all parallel calls.
+        # The model sums processor time over all parallel calls.
         seconds = node.seconds / max(1, node.elements) * elements / max(1.0, node.parallelism)
         found.append(Stage(name, place, seconds, 0.0, node.parallelism, function=function))
     total = sum(stage.seconds_per_batch for stage in found)
@@ -132,9 +132,9 @@ def stages(facts: TrainingFacts) -> list[Stage]:
 
 
 def _elements_per_batch(nodes: Sequence[PipelineNode]) -> list[float]:
-    """Number of elements that each node makes for one batch of the output.
+    """Number of elements that each node produces per batch of the output.
 
-    The nodes below a ``repeat`` start, and are counted, anew in every pass.
+    The nodes below a ``repeat`` restart in every pass, and so do their counts.
     """
     found: list[float] = []
     for node in nodes:
@@ -148,14 +148,14 @@ def _elements_per_batch(nodes: Sequence[PipelineNode]) -> list[float]:
     return found
 
 
-_RUNS_AS = {"fromgenerator": "flatmap"}  # runtime name of a dataset whose class has another name
+_RUNS_AS = {"fromgenerator": "flatmap"}  # runtime name of datasets whose class is named differently
 
 
 def _take_source(node: str, datasets: list[Dataset]) -> tuple[Place | None, Span | None, str]:
-    """Take from ``datasets`` those that ``node`` implements, in the order of the pipeline.
+    """Remove from ``datasets`` those that ``node`` implements, in the order of the pipeline.
 
     Returns:
-        Where they were created, the function that they apply, and the most specific name.
+        The line that creates them, the function that they apply, and the most specific name.
     """
     bare = node.lower().removesuffix("v2").removesuffix("v3").removesuffix("v4").replace("parallel", "")
     parts = (
@@ -185,7 +185,7 @@ def keras_input(facts: TrainingFacts, fit: Place | None) -> tuple[str, Place | N
 
     Args:
         facts: of the run.
-        fit: the line that calls ``fit``; the place of arrays and of iterators of a library.
+        fit: the line that calls ``fit``, which is used for arrays and for iterators of a library.
 
     Returns:
         None for a ``tf.data`` dataset.
@@ -199,7 +199,7 @@ def keras_input(facts: TrainingFacts, fit: Place | None) -> tuple[str, Place | N
 
 
 def can_matter(code: str, analysis: Analysis | None) -> str | None:
-    """Explain why a finding of rule ``code`` cannot gain anything here; None where it can, or nothing is known."""
+    """Explain why the fix of a finding of rule ``code`` cannot help here; None if it can, or if nothing is known."""
     if analysis is None or analysis.largest_input_gain is None or not code.startswith(PIPELINE_FAMILIES):
         return None
     if (
@@ -211,7 +211,7 @@ def can_matter(code: str, analysis: Analysis | None) -> str | None:
 
 
 def ceiling_of(scout: Run) -> Ceiling | str:
-    """Choose the input that a run on one cached batch replaces; a string says why there is none."""
+    """Choose the input that a run on one cached batch replaces, or return why there is none."""
     kind, facts = scout.report.kind, scout.facts
     if kind == PREDICTION:
         return "predictions have none"
@@ -225,7 +225,7 @@ def ceiling_of(scout: Run) -> Ceiling | str:
 
 
 def where(stage: Stage, analysis: Analysis) -> str:
-    """Origin of a stage of the pipeline, for people."""
+    """Origin of a pipeline stage, for display."""
     made = keras_input(analysis.facts, analysis.place)
     if made is not None:
         what, place = made
@@ -236,26 +236,26 @@ def where(stage: Stage, analysis: Analysis) -> str:
 
 
 def title(analysis: Analysis, *, several: bool) -> str:
-    """Name of a training in reports: ``training 2 (fit, train.py:40)``; numbered where the script has ``several``."""
+    """Name of a training in reports: ``training 2 (fit, train.py:40)``; numbered only if the script has ``several``."""
     name = f"training {analysis.number}" if several and analysis.number else "training" if analysis.number else "loop"
     place = f", {relative(analysis.place[0])}:{analysis.place[1]}" if analysis.place else ""
     return f"{name} ({analysis.kind}{place})"
 
 
 def relative(path: str) -> str:
-    """``path`` relative to the working directory where it lies inside."""
+    """``path`` relative to the working directory if it lies inside."""
     here = os.path.join(os.getcwd(), "")
     return path.removeprefix(here)
 
 
 def bar(share: float, width: int = 20) -> str:
-    """A bar of block characters for a share of 0 to 1."""
+    """A bar of block characters for a share from 0 to 1."""
     eighths = round(max(0.0, min(1.0, share)) * width * 8)
     return ("█" * (eighths // 8) + ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")[eighths % 8]).ljust(width)
 
 
 def typical(values: Sequence[float]) -> str:
-    """A duration for people, from its value in seconds (the median of several)."""
+    """Format a duration from its value in seconds (the median if there are several)."""
     seconds = statistics.median(values)
     return (
         f"{seconds * 1e6:.0f} µs"

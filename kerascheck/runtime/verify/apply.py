@@ -1,6 +1,6 @@
-"""The fixes that a verification confirmed, and the files with them.
+"""Confirmed fixes of a verification, and the files with these fixes applied.
 
-Nothing here asks or prints: ``kerascheck.cli.verify_apply`` does.
+Nothing here prompts or prints: ``kerascheck.cli.verify_apply`` does.
 """
 
 from __future__ import annotations
@@ -35,21 +35,21 @@ class NotWritten(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The confirmed findings whose fixes fit together, and the reasons against all others."""
+    """The confirmed findings whose fixes are compatible, and the reasons that exclude the others."""
 
     confirmed: Mapping[Finding, Verdict]
-    """By gain, the largest first."""
+    """Sorted by gain, the largest first."""
     left_out: Mapping[str, Sequence[Finding]] = field(default_factory=dict)
-    """By reason."""
+    """Excluded findings by reason."""
 
     def best_only(self) -> Selection:
-        """The finding with the largest gain alone."""
+        """Only the finding with the largest gain."""
         best, *others = self.confirmed
         return Selection({best: self.confirmed[best]}, {**self.left_out, NOT_TOGETHER: others})
 
 
 def select(result: Verification) -> Selection:
-    """The findings of ``result`` whose own measurement was confirmed with the same results."""
+    """The findings of ``result`` whose own measurement confirmed a speed-up with the same results."""
     confirmed: list[tuple[Finding, Verdict]] = []
     left_out: dict[str, list[Finding]] = {}
     measured = _verdicts(result)
@@ -71,7 +71,7 @@ def select(result: Verification) -> Selection:
 
 
 def _verdicts(result: Verification) -> dict[Finding, tuple[Verdict, Repair]]:
-    """The verdict on each finding that was measured by itself."""
+    """The verdict on each finding that was measured separately."""
     found = {}
     for verdict in result.comparison.verdicts:
         repair = result.repairs.get(verdict.name)
@@ -95,14 +95,14 @@ def _why_unmeasured(finding: Finding) -> str:
 
 
 def _keeps_results(verdict: Verdict, repair: Repair) -> bool:
-    """Whether the results are the same; without a visible loss the fix has to promise it."""
+    """Whether the results stay the same. Without a visible loss, the fix has to promise it."""
     if verdict.same_results is None:
         return repair.variant.tolerance is not None
     return verdict.same_results
 
 
 def are_confirmed_together(selection: Selection, result: Verification) -> bool | None:
-    """Whether a run confirmed exactly these fixes; None if no run had all of them in each of their trainings."""
+    """Whether one run confirmed exactly these fixes; None if no run had all of them in each of their trainings."""
     if len(selection.confirmed) == 1:
         return True
     wanted = repair_of(result.linted, "", list(selection.confirmed))
@@ -120,14 +120,14 @@ def are_confirmed_together(selection: Selection, result: Verification) -> bool |
 
 
 def together(selection: Selection, prepared: Prepared) -> Prepared:
-    """The same script with the selected fixes as the only variant, once for each training that confirmed one of them."""
+    """The same script with the selected fixes as the only variant, once per training that confirmed one of them."""
     whole = repair_of(prepared.linted, "", list(selection.confirmed))
     by_training: dict[int, list[Finding]] = {}
     for finding, verdict in selection.confirmed.items():
         by_training.setdefault(verdict.training, []).append(finding)
     repairs = []
     for findings in by_training.values():
-        # The lines of a variant decide in which training it is measured.
+        # The lines of a variant determine the training in which it is measured.
         places = repair_of(prepared.linted, "", findings).variant.places
         one = f"{findings[0].code} {place(findings[0].location)}"
         name = "the confirmed fixes together" + (f", in the training of {one}" if len(by_training) > 1 else "")
@@ -145,7 +145,7 @@ def is_confirmed(result: Verification) -> bool:
 
 
 def refuse_changed(linted: Linted) -> None:
-    """Raise NotWritten if a file that was measured has other code now."""
+    """Raise NotWritten if the code of a measured file has changed since."""
     from kerascheck.source import Unreadable, read
 
     for path, source in linted.sources.items():
@@ -160,9 +160,9 @@ def refuse_changed(linted: Linted) -> None:
 
 
 def repaired_files(linted: Linted, findings: Sequence[Finding]) -> dict[str, FileRepair]:
-    """Each file that the fixes change, by absolute path; nothing is written.
+    """The files that the fixes change, by absolute path; writes nothing.
 
-    Raises NotWritten if a file cannot get exactly the code that was measured.
+    Raises NotWritten if a file cannot get exactly the measured code.
     """
     from kerascheck.lint.fix_files import repair_of as file_repair
     from kerascheck.source import Unreadable
@@ -188,18 +188,18 @@ def _fixed(source: Source, findings: Sequence[Finding]) -> Fixed[Source]:
     from kerascheck.source.rewriting import edited, programs
 
     def find(current: Source) -> Sequence[Finding]:
-        # What the fixes uncover was not measured.
+        # Findings that appear only after the fixes were not measured.
         return findings if current.text == source.text else ()
 
     return with_large_stack(lambda: apply_fixes(source, find, unsafe=True, edited=edited, programs=programs))
 
 
 def write(repairs: Mapping[str, FileRepair]) -> None:
-    """Write all files, or none: raises NotWritten with the earlier contents back in place."""
+    """Write all files or none. On failure, restores the old contents and raises NotWritten."""
     from kerascheck.source.writing import write_atomically
 
     for path, repair in repairs.items():
-        # A notebook that ran meanwhile has the same code and new outputs, which the prepared bytes lack.
+        # If a notebook ran meanwhile, its outputs are new, and the prepared bytes lack them.
         if _bytes(path) != repair.before:
             raise NotWritten(f"{repair.source.path} has changed since it was read")
     written: list[str] = []
@@ -221,7 +221,7 @@ def _bytes(path: str) -> bytes | None:
 
 
 def _reverted(written: Iterable[str], repairs: Mapping[str, FileRepair]) -> str:
-    """Restore the files written so far; a remark about those that could not be."""
+    """Restore the files written so far; returns a remark about those that could not be restored."""
     from kerascheck.source.writing import write_atomically
 
     kept = []

@@ -1,7 +1,7 @@
 """Comparison of a script as written with variants of it, independent of the linter.
 
-:mod:`scouting` finds the trainings, :mod:`targets` assigns each variant to one of them, :mod:`planning` plans the timed
-runs, :mod:`measuring` runs them, and :mod:`judging` turns them into verdicts.
+The steps are :mod:`scouting` (find trainings), :mod:`targets` (assign variants to them), :mod:`planning` (plan timed
+runs), :mod:`measuring` (run them) and :mod:`judging` (derive verdicts).
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ class Comparison:
     scout: Run
     """The scouting run of the first training, or of the selected one."""
     scouts: list[Run] = field(default_factory=list)
-    """Of all trainings that were measured; the first one included."""
+    """Scouting runs of all measured trainings, including the first one."""
     analyses: list[Analysis] = field(default_factory=list)
-    """Of the trainings in ``scouts``."""
+    """Analyses of the trainings in ``scouts``."""
     verdicts: list[Verdict] = field(default_factory=list)
     failure: str | None = None
-    """Why nothing could be measured, for people."""
+    """Why nothing could be measured, for display."""
     notes: list[str] = field(default_factory=list)
-    """Changes that the probes made to the runs, for people."""
+    """Changes that the probes made to the runs, for display."""
     seconds: float = 0.0
 
 
@@ -59,10 +59,10 @@ def compare(
     *,
     ceilings: bool = True,
 ) -> Comparison:
-    """Measure ``script`` against each of ``variants``; never raises for what the script does.
+    """Measure ``script`` against each of ``variants``; never raises because of errors in the script.
 
     Args:
-        ceilings: also measure how far input fixes can go.
+        ceilings: also measure the maximum speed-up of input fixes.
 
     Raises:
         OSError: no process can be started.
@@ -123,13 +123,13 @@ class _Measurement:
     budget: Budget
     progress: Progress
     beside: Mapping[str, Run] | None = None
-    """The round that the ceiling took part in."""
+    """The round that included the ceiling."""
 
     def verdicts_on(self, variants: Sequence[Variant], ceiling: Ceiling | None) -> list[Verdict]:
-        """Measure variants; those that repair the validation data in epochs with their validation.
+        """Measure variants. Those that fix the validation data run in epochs with validation.
 
         Args:
-            ceiling: to measure beside them.
+            ceiling: measured in the same rounds.
         """
         validating = [variant for variant in variants if _repairs_validation(variant, self.scout)]
         others = [variant for variant in variants if variant not in validating]
@@ -142,12 +142,12 @@ class _Measurement:
     ) -> list[Verdict]:
         plan = self._plan(variants, validation)
         within = limited(self.budget, self.scout)
-        # Variants of equal texts, such as one fix for several findings, are measured once.
+        # Measure variants of equal texts, such as one fix for several findings, only once.
         first = {variant.identity: variant for variant in reversed(variants)}
         together = list(groups(list(reversed(first.values())), self.scout)) or [()] * (ceiling is not None)
         measured = {}
         for group in together:
-            # Each group runs the script as written too; the budget counts that once.
+            # Each group also runs the original script; the budget counts that only once.
             share = (len(first) + 1) / (len(first) + len(together))
             group_budget = replace(within, seconds=share * self.budget.seconds)
             verdicts, runs = measure_group(self.script, group, plan, group_budget, self.progress, ceiling)
@@ -172,7 +172,7 @@ class _Measurement:
 
 
 def _repairs_validation(variant: Variant, scout: Run) -> bool:
-    """Whether a variant repairs the data that a training validates on, and not the data that it trains on."""
+    """Whether a variant fixes the data of a training's validation, but not the data that it trains on."""
     validates, trains = (
         [(os.path.abspath(path), first, last) for path, first, last in spans]
         for spans in (scout.facts.validation_places, scout.report.data_places)
@@ -184,8 +184,8 @@ def _analysis(scout: Run, ceiling: Ceiling | str, runs: Mapping[str, Run] | None
     """Analyse a training.
 
     Args:
-        ceiling: that was measured, or why there is none.
-        runs: of the script as written and on one cached batch, in turn.
+        ceiling: the measured ceiling, or why there is none.
+        runs: runs of the original script and on one cached batch, in turn.
     """
     step = step_seconds(scout)
     if isinstance(ceiling, str) or runs is None:

@@ -1,4 +1,4 @@
-"""Evidence for the rules themselves: every rule's slow.py measured against its fast.py."""
+"""Evidence for the rules: every rule's slow.py measured against its fast.py."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _ORDER = (
 
 
 def has_example(folder: Path) -> bool:
-    """Whether there is a slow.py and a fast.py to measure."""
+    """Whether the folder contains a slow.py and a fast.py to measure."""
     return all((folder / name).is_file() for name in ("slow.py", "fast.py"))
 
 
@@ -59,7 +59,7 @@ def example_variants(spec: RuleSpec) -> list[Variant]:
 def measure_example(
     spec: RuleSpec, budget: Budget, progress: Progress, environment: Mapping[str, str] | None = None
 ) -> Comparison:
-    """Measure one rule, with further variables in its ``environment``; raises OSError if a file is missing."""
+    """Measure one rule with additional variables in its ``environment``; raises OSError if a file is missing."""
     slow = spec.folder / "slow.py"
     script = Script(str(slow), {str(slow): slow.read_text(encoding="utf-8")}, environment=environment or {})
     with gpu.Sampler() as sampler:
@@ -102,7 +102,7 @@ def measurement(comparison: Comparison | None, where: MachineClass) -> Measureme
 def merge(old: Sequence[Row], new: Sequence[Row]) -> list[Row]:
     """``old`` rows with the columns of ``new`` ones, by code; a column that was never measured is missing.
 
-    A column that shows nothing takes the place of no other one.
+    An inconclusive column replaces no other one.
     """
     rows = {entry["code"]: entry.copy() for entry in old}
     for entry in new:

@@ -1,4 +1,4 @@
-"""Writing files that are whole or not there."""
+"""Atomic writes of files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def write_whole(path: str | os.PathLike[str], text: str) -> None:
-    """Write ``text`` as UTF-8 in one step, making the file where it is missing; raises OSError with nothing changed."""
+    """Write ``text`` as UTF-8 atomically, creating the file if necessary; raises OSError with nothing changed."""
     target = Path(path)
     handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent or ".")
     try:

@@ -1,4 +1,4 @@
-"""From the linter's findings on a script and its local imports to variants of their texts."""
+"""Variants of source texts from the linter's findings on a script and its local imports."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 TOGETHER = "all together"
 ABOUT_PREDICTIONS = frozenset({"KC405"})
-"""Rules whose findings cost nothing in a step of training."""
+"""Rules whose findings do not affect the time of a training step."""
 
 
 ABOUT_EPOCHS = frozenset({"KC126", "KC130", "KC415"})
-"""Rules whose findings cost at the start of an epoch, which steps inside of it do not show."""
+"""Rules whose findings cost time at the start of an epoch, which steps inside it do not show."""
 
 
 class NotAScript(Exception):
@@ -32,31 +32,31 @@ class NotAScript(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Linted:
-    """A script, the modules of its own tree that it imports, and what the linter says of them."""
+    """A script, the modules of its own tree that it imports, and the linter's findings in them."""
 
     script: str
     """Absolute path."""
     sources: Mapping[str, Source]
-    """By absolute path; the script is always there."""
+    """Text by absolute path, always including the script."""
     findings: Sequence[Finding]
-    """Those with a fix and those without; paths absolute or as the linter shows them."""
+    """Findings with and without a fix; paths are absolute or as the linter shows them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """A variant and the findings that it repairs."""
+    """A variant and the findings that it fixes."""
 
     variant: Variant
     findings: tuple[Finding, ...]
     left_out: tuple[Finding, ...] = field(default=())
-    """Findings whose fix conflicts with one that was taken ("all together" only)."""
+    """Findings whose fix conflicts with an accepted one ("all together" only)."""
 
 
 def findings_of(script: str | os.PathLike[str], configuration: Configuration) -> Linted:
     """Lint ``script`` and its local imports.
 
     Raises:
-        NotAScript: it cannot be read or parsed.
+        NotAScript: the script cannot be read or parsed.
         ConfigError: the configuration selects an unknown rule.
     """
     from kerascheck.lint import pipeline
@@ -70,10 +70,10 @@ def findings_of(script: str | os.PathLike[str], configuration: Configuration) ->
 
 
 def read_script(script: str | os.PathLike[str]) -> tuple[str, dict[str, str]]:
-    """The absolute path of ``script``, and the texts of it and its local imports by absolute path.
+    """The absolute path of ``script``, and its text and those of its local imports by absolute path.
 
     Raises:
-        NotAScript: it cannot be read or parsed.
+        NotAScript: the script cannot be read or parsed.
     """
     path, sources = _sources(script)
     return path, {each: source.text for each, source in sources.items()}
@@ -100,7 +100,7 @@ def _sources(script: str | os.PathLike[str]) -> tuple[str, dict[str, Source]]:
 
 
 def local_imports(path: str, text: str) -> list[str]:
-    """Files of the script's own folder (and below) that it imports, directly or through each other."""
+    """Files in or below the script's folder that it imports, directly or indirectly."""
     folder = Path(path).parent
     found: dict[str, None] = {}
     pending = [(Path(path), text)]
@@ -135,16 +135,16 @@ def _imported(tree: ast.AST) -> Iterable[tuple[str, int]]:
 
 
 def is_about_speed(finding: Finding) -> bool:
-    """Whether its fix can change how long a training takes."""
+    """Whether the fix can change the duration of a training."""
     from kerascheck.catalog import registry
 
     return registry.find(finding.code).speed
 
 
 def repairs(linted: Linted, *, every: bool = False) -> list[Repair]:
-    """One variant per finding with a fix, and one with all fixes that fit together (if there are several).
+    """One variant per finding with a fix, and one with all compatible fixes (if there are several).
 
-    ``every``: also those of rules that are about something else than speed.
+    ``every``: include findings of rules that are not about speed.
     """
     fixable = [f for f in linted.findings if f.fix is not None and f.fix.edits and (every or is_about_speed(f))]
     made = [repair_of(linted, name, [finding]) for name, finding in zip(_names(fixable), fixable)]
@@ -155,7 +155,7 @@ def repairs(linted: Linted, *, every: bool = False) -> list[Repair]:
 
 
 def _names(findings: Sequence[Finding]) -> list[str]:
-    """A name for each finding: verdicts are assigned by name, so no two findings share one."""
+    """A unique name for each finding, since verdicts are assigned by name."""
     short = [f"{finding.code} {finding.name} {place_of(finding)}" for finding in findings]
     return [
         f"{finding.code} {finding.name} {place(finding.location)}" if short.count(name) > 1 else name
@@ -164,7 +164,7 @@ def _names(findings: Sequence[Finding]) -> list[str]:
 
 
 def looks(linted: Linted, repairs: Sequence[Repair]) -> list[Variant]:
-    """One variant that changes nothing per finding about speed that has no repair: its training is to be looked at."""
+    """One unchanged variant per finding about speed without a fix, which requests an analysis of its training."""
     repaired = {finding for repair in repairs for finding in repair.findings}
     found = []
     for number, finding in enumerate(linted.findings):
@@ -185,7 +185,7 @@ def place_of(finding: Finding) -> str:
 
 
 def repair_of(linted: Linted, name: str, findings: Sequence[Finding]) -> Repair:
-    """The variant with the fixes of ``findings``; a fix that conflicts with an earlier one in the text is left out."""
+    """The variant with the fixes of ``findings``, without fixes that conflict with an earlier one in the text."""
     from kerascheck.fixes.apply import compose
 
     texts, applied, places = {}, [], []
@@ -209,7 +209,7 @@ def repair_of(linted: Linted, name: str, findings: Sequence[Finding]) -> Repair:
 
 
 def lines_of(source: Source, finding: Finding) -> list[tuple[int, int]]:
-    """First and last lines of what the finding is about and of what its fix touches."""
+    """First and last lines of the finding's location and of the edits of its fix."""
     before = source.lines_above(finding.location.cell)
     spans = [(finding.location.line + before, finding.location.end_line + before)]
     if finding.statement_lines[0]:
@@ -220,7 +220,7 @@ def lines_of(source: Source, finding: Finding) -> list[tuple[int, int]]:
 
 
 def _tolerance(findings: Sequence[Finding]) -> float | None:
-    """The loosest tolerance of the findings' rules; None if one of the fixes says that it may change results."""
+    """The loosest tolerance among the findings' rules; None if one of the fixes declares that it may change results."""
     from kerascheck.catalog import registry
 
     loosest = 0.0

@@ -1,6 +1,6 @@
-"""What the GPUs do while scripts run, through NVML (``nvidia-ml-py``, optional).
+"""GPU activity while scripts run, sampled through NVML (``nvidia-ml-py``, optional).
 
-A process of its own asks NVML: a driver in trouble hangs or crashes whoever asks it.
+A separate process queries NVML, because a faulty driver hangs or crashes its caller.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ if TYPE_CHECKING:
 
 _INTERVAL_SECONDS = 0.5
 _PATIENCE_SECONDS = 20.0
-"""For the first answer of the driver: its first start with several cards takes more than ten."""
+"""Seconds until the first answer of the driver. Its first start with several cards takes more than ten."""
 _SECONDS_TO_END = 5.0
-"""For the last answer."""
+"""Seconds until the last answer."""
 _POWER_CAP = 0x4
 _REASONS = {_POWER_CAP: "power limit", **SLOWDOWNS}
 """Bits of ``nvmlClocksEventReasons`` (nvml.h) that say why clocks are lower than the load asks for."""
 _MOST_POINTS = 600
-"""Of the samples that are kept over time; more are thinned out."""
+"""Maximum number of samples in a series; longer ones are thinned out."""
 _OTHERS = 0.05
-"""Share of a GPU from which the work of others is noise."""
+"""Share of a GPU below which the work of other processes is noise."""
 _SLOWED = 0.1
-"""Share of the samples with low clocks from which a GPU counts as slowed down."""
+"""Share of samples with low clocks from which a GPU counts as slowed down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,27 +104,28 @@ class _Device:
 
 
 class Sampler:
-    """Samples every GPU while it is entered, as a context manager; without NVML or GPU it does nothing."""
+    """Context manager that samples every GPU while it is active; without NVML or a GPU it does nothing."""
 
     def __init__(self, nvml: ModuleType | None = None, me: int | None = None) -> None:
-        """Prepare to ask NVML.
+        """Prepare to query NVML.
 
         Args:
-            nvml: a module like ``pynvml``, asked by a thread of this process; None: the installed one, asked by another process.
-            me: the process whose descendants the scripts are; None: this one.
+            nvml: a module like ``pynvml``, queried by a thread of this process; None: the installed one, queried by
+                another process.
+            me: the process whose descendants are the scripts; None: this one.
         """
         self._nvml = nvml
         self._me = os.getpid() if me is None else me
         self._devices: list[_Device] = []
         self._driver: str | None = None
         self._family: dict[int, bool | None] = {}
-        """Of the processes that were seen on GPUs, whether they descend from this one."""
+        """For each process seen on a GPU, whether it descends from this one."""
         self._start = 0.0
         self._done = threading.Event()
         self._thread: threading.Thread | None = None
         self._apart: _Apart | None = None
         self.failure: str | None = None
-        """Why the GPUs were not watched until the end, for people; None if they were, or if there are none."""
+        """Reason why sampling ended early, for display; None if it did not, or if there is no GPU."""
 
     def __enter__(self) -> Sampler:
         if self._nvml is not None:
@@ -148,7 +149,7 @@ class Sampler:
         self.end()
 
     def begin(self) -> bool:
-        """Initialise NVML and describe the GPUs; whether there is one."""
+        """Initialise NVML and describe the GPUs; returns whether there is one."""
         try:
             self._ask("nvmlInit", may_fail=False)
             handles = [
@@ -157,7 +158,7 @@ class Sampler:
             ]
             self._devices = [
                 self._device(index, handle) for index, handle in handles if handle is not None
-            ]  # None: a GPU that is lost
+            ]  # None: a lost GPU
         except Exception:  # no driver
             return False
         self._driver = _word(self._ask("nvmlSystemGetDriverVersion"))
@@ -165,7 +166,7 @@ class Sampler:
         return bool(self._devices)
 
     def end(self) -> None:
-        """Let NVML go."""
+        """Shut NVML down."""
         if self._nvml is not None:
             self._ask("nvmlShutdown")
 
@@ -188,7 +189,7 @@ class Sampler:
             device.samples.append(sample)
 
     def _ask(self, name: str, *arguments: Any, may_fail: bool = True) -> Any:
-        """What NVML answers; None for a question that this card or driver does not know, if it ``may_fail``."""
+        """Query NVML; None if the card or driver does not support the query and it ``may_fail``."""
         try:
             return getattr(self._nvml, name)(*arguments)
         except Exception:
@@ -221,7 +222,7 @@ class Sampler:
         watts = self._ask("nvmlDeviceGetPowerUsage", handle)
         clock = self._ask("nvmlDeviceGetClockInfo", handle, getattr(self._nvml, "NVML_CLOCK_SM", 1))
         reasons = self._ask("nvmlDeviceGetCurrentClocksEventReasons", handle)
-        if reasons is None:  # the name of older drivers and packages
+        if reasons is None:  # older drivers and packages use this name
             reasons = self._ask("nvmlDeviceGetCurrentClocksThrottleReasons", handle)
         return Sample(
             seconds=time.monotonic() - self._start,
@@ -234,8 +235,7 @@ class Sampler:
         )
 
     def _processes(self, device: _Device) -> dict[int, float] | None:
-        """What each process used of the GPU's time since the last look, 0 to 1; None where nothing is told of
-        processes."""
+        """Share of the GPU's time that each process used since the last sample, 0 to 1; None if not reported."""
         answer = self._ask("nvmlDeviceGetProcessUtilization", device.handle, device.last_seen)
         if answer is None:
             return None
@@ -245,7 +245,7 @@ class Sampler:
                 newest.get(process.pid), "timeStamp", 0
             ):
                 newest[process.pid] = process
-                if process.pid not in self._family:  # while it is there
+                if process.pid not in self._family:  # while it exists
                     self._family[process.pid] = _descends(process.pid, self._me)
         device.last_seen = max([device.last_seen, *(process.timeStamp for process in newest.values())])
         return {pid: process.smUtil / 100 for pid, process in newest.items()}
@@ -256,7 +256,7 @@ class Sampler:
         return pid in device.about.before or (self._family.get(pid) is False and any(self._family.values()))
 
     def summary(self) -> GpuSummary | None:
-        """Summarise the samples; None without any."""
+        """Summarise the samples; None if there are none."""
         devices = [_summary(device, self._is_foreign) for device in self._devices if device.samples]
         if not devices:
             return None
@@ -276,7 +276,7 @@ class Sampler:
 
 
 class _Apart:
-    """The process that asks NVML, as the process of kerascheck sees it."""
+    """The process that queries NVML, from the view of kerascheck."""
 
     def __init__(self, take: Callable[[Described | Looked], None]) -> None:
         """``take`` gets each message, from another thread."""
@@ -287,7 +287,7 @@ class _Apart:
         self._reader = threading.Thread(target=self._read, daemon=True)
 
     def begin(self) -> str | None:
-        """Start it and wait until the GPUs are described; why they cannot be, for people, or None."""
+        """Start the process and wait for the description of the GPUs; returns the failure for display, or None."""
         try:
             self._process = subprocess.Popen(
                 deadline.call(__name__, "watch", os.getpid()),
@@ -306,7 +306,7 @@ class _Apart:
         return f"the NVIDIA driver did not answer within {_PATIENCE_SECONDS:g} s: the GPU was not watched"
 
     def end(self) -> str | None:
-        """End it; why it did not watch until now, for people, or None."""
+        """End the process; returns the reason why it stopped early for display, or None."""
         process = self._process
         if process is None or self._ending:
             return None
@@ -329,20 +329,20 @@ class _Apart:
             try:
                 message = _parsed(line)
             except ValueError:
-                continue  # of a library, or cut off where the process ended
+                continue  # output of a library, or cut off at the end of the process
             self._take(message)
             self._answered.set()
-        self._answered.set()  # it has ended: nothing more comes
+        self._answered.set()  # the process has ended and sends nothing more
 
 
 def watch(parent: int) -> None:
-    """Print what NVML says of the GPUs until standard input ends; :class:`_Apart` calls it in another process.
+    """Print the answers of NVML until standard input ends; :class:`_Apart` calls it in another process.
 
-    ``parent``: the process of kerascheck, whose descendants the scripts are.
+    ``parent``: the process of kerascheck, whose descendants are the scripts.
     """
     try:
         import pynvml
-    except ImportError:  # of the working directory, from which nothing is imported here
+    except ImportError:  # cannot be in the working directory, from which nothing is imported here
         return
     sampler = Sampler(pynvml, parent)
     if not sampler.begin():
@@ -371,7 +371,7 @@ def _word(text: str | bytes | None) -> str | None:
 
 
 def is_visible(index: int, uuid: str | None, named: str | None) -> bool:
-    """Whether CUDA shows a GPU to the script, by the value of ``CUDA_VISIBLE_DEVICES``; None: it is not set."""
+    """Whether CUDA shows a GPU to the script, given the value of ``CUDA_VISIBLE_DEVICES``; None: it is not set."""
     if named is None:
         return True
     for word in named.split(","):
@@ -379,14 +379,14 @@ def is_visible(index: int, uuid: str | None, named: str | None) -> bool:
         if word == str(index) or (uuid and word.startswith("GPU-") and uuid.startswith(word)):
             return True
         if word.startswith("MIG-"):
-            return True  # which GPU has that partition is not said
+            return True  # the partition does not identify its GPU
         if not word.isdecimal() and not word.startswith("GPU-"):
-            return False  # CUDA reads no further than the first one that is none
+            return False  # CUDA ignores everything after the first invalid entry
     return False
 
 
 def _descends(pid: int, me: int) -> bool | None:
-    """Whether a process descends from the process ``me``; None if there is none of that number."""
+    """Whether a process descends from the process ``me``; None if there is no process with this id."""
     while pid > 1:
         if pid == me:
             return True
@@ -444,9 +444,9 @@ def _series(samples: Sequence[Sample]) -> GpuSeries:
 
 
 def _mark_used(devices: Sequence[DeviceSummary]) -> None:
-    """Mark the GPUs that the scripts computed on.
+    """Mark the GPUs on which the scripts computed.
 
-    Where processes are not reported, these are the busy ones that CUDA shows.
+    If processes are not reported, these are the busy ones that CUDA shows.
     """
     by_process = any(device.own for device in devices)
     for device in devices:
@@ -455,7 +455,7 @@ def _mark_used(devices: Sequence[DeviceSummary]) -> None:
 
 
 def trouble(devices: Sequence[DeviceSummary]) -> str | None:
-    """Explain why times that were measured on the GPUs in use show nothing, for people; None if they do."""
+    """Explain why times measured on the used GPUs are unreliable, for display; None if they are reliable."""
     for device in devices:
         if not device.used:
             continue
@@ -477,9 +477,9 @@ def trouble(devices: Sequence[DeviceSummary]) -> str | None:
 
 
 def doubted(comparison: Comparison, summary: GpuSummary | None, failure: str | None = None) -> Comparison:
-    """``comparison``, without verdicts on speed where the GPUs that it ran on were in ``trouble``.
+    """``comparison``, without verdicts on speed if its GPUs were in ``trouble``.
 
-    ``failure``: of the sampler, which becomes a note.
+    ``failure``: failure of the sampler, which becomes a note.
     """
     from kerascheck.runtime.verify.verdict import Status
 
@@ -498,7 +498,7 @@ def doubted(comparison: Comparison, summary: GpuSummary | None, failure: str | N
 
 
 def lines(summary: GpuSummary) -> Iterator[str]:
-    """What the GPUs did meanwhile, for people: a line for each that was used, and for each that was not."""
+    """GPU activity for display: a line for each used GPU and for each unused one."""
     for device in summary.devices:
         name = f"{device.name} ({device.index})" if len(summary.devices) > 1 else device.name
         if not device.used and len(summary.devices) > 1:

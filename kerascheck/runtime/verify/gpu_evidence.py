@@ -1,4 +1,4 @@
-"""The GPU column of the evidence table: every rule on the backend of Keras that can use the GPU."""
+"""The GPU column of the evidence table: every rule on the Keras backend that can use the GPU."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ from kerascheck.runtime.verify.machine_class import MachineClass, machine
 from kerascheck.runtime.verify.verdict import Status
 
 BACKENDS = ("tensorflow", "jax", "torch")
-"""In the order of preference: the examples are written for the first one."""
+"""In order of preference: the examples are written for the first one."""
 _NAMES = {"tensorflow": "TensorFlow", "jax": "JAX", "torch": "PyTorch"}
 _TENSORFLOWS_OWN = ("GradientTape", "tf.function", "tf.distribute", "tf.config", "tf.Variable", "tf_keras", "tf.compat")
-"""What of an example's text runs on TensorFlow, whatever the backend of Keras is."""
+"""Parts of an example's text that run on TensorFlow, whichever backend Keras uses."""
 _LOOK_SECONDS = 120.0
 
 
 class NoGpu(Exception):
-    """There is none to measure on; ``str()`` says why, in one line."""
+    """There is no GPU to measure on; ``str()`` gives the reason in one line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """What the examples run on."""
+    """The backend and the machine on which the examples run."""
 
     backend: str
     card: str
     driver: str | None
     versions: Mapping[str, str]
-    """Of Keras and of the backend."""
+    """Versions of Keras and of the backend."""
 
     @property
     def environment(self) -> dict[str, str]:
-        """Variables that make an example run on it."""
+        """Environment variables that make an example use this backend."""
         return {} if self.backend == BACKENDS[0] else {"KERAS_BACKEND": self.backend}
 
     @property
@@ -124,7 +124,7 @@ def example(spec: RuleSpec) -> Path | None:
 
 
 def why_not(text: str, backend: str) -> str | None:
-    """Why an example cannot run on ``backend``, by its text; None if it may."""
+    """Reason why an example cannot run on ``backend``, judging by its text; None if it may."""
     if backend == BACKENDS[0]:
         return None
     own = next((word for word in _TENSORFLOWS_OWN if word in text), None)
@@ -134,7 +134,7 @@ def why_not(text: str, backend: str) -> str | None:
 
 
 def _missed(comparison: Comparison, on: Engine) -> str | None:
-    """Why a run that took place says nothing about the GPU; None if it does, or if nothing ran."""
+    """Reason why a completed run says nothing about the GPU; None if it does, or if nothing ran."""
     facts = comparison.scout.facts
     if comparison.failure or comparison.scout.end is None:
         return None

@@ -1,4 +1,4 @@
-"""Summary of what the GPUs did while scripts ran, for reports and for verdicts."""
+"""Summary of GPU activity while scripts ran, for reports and verdicts."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class GpuSeries:
-    """Samples of a GPU over time; None for what the card does not report."""
+    """Samples of a GPU over time; None for values that the card does not report."""
 
     seconds: list[float] = field(default_factory=list)
-    """Since the sampler began."""
+    """Seconds since the sampler began."""
     utilisation: list[float | None] = field(default_factory=list)
-    """0 to 1."""
+    """Utilisation, 0 to 1."""
     memory_bytes: list[float | None] = field(default_factory=list)
     watts: list[float | None] = field(default_factory=list)
     megahertz: list[float | None] = field(default_factory=list)
@@ -21,14 +21,14 @@ class GpuSeries:
 
 @dataclass(slots=True)
 class DeviceSummary:
-    """One GPU. Quantities are medians over the samples in which it was busy; None for what the card does not report."""
+    """One GPU. Quantities are medians over its busy samples; None if the card does not report them."""
 
     index: int
     name: str | None
     samples: int
-    """Number of samples in which it was busy; of all, where it never was."""
+    """Number of busy samples; if it was never busy, of all samples."""
     utilisation: float | None = None
-    """0 to 1."""
+    """Utilisation, 0 to 1."""
     memory_bytes: float | None = None
     watts: float | None = None
     megahertz: float | None = None
@@ -36,9 +36,9 @@ class DeviceSummary:
     slowed: Mapping[str, float] = field(default_factory=dict)
     """Share of the samples with lowered clocks, by reason."""
     own: float | None = None
-    """Share of its time that the scripts used, 0 to 1; None where processes are not reported."""
+    """Share of its time that the scripts used, 0 to 1; None if processes are not reported."""
     others: float | None = None
-    """The same of other processes."""
+    """Share of its time that other processes used."""
     mig: bool = False
     """Whether it is partitioned."""
     visible: bool = True
@@ -50,11 +50,11 @@ class DeviceSummary:
 
 @dataclass(slots=True)
 class GpuSummary:
-    """All GPUs. The quantities are those of the first one that was used."""
+    """All GPUs. The quantities are those of the first used one."""
 
     devices: list[DeviceSummary] = field(default_factory=list)
     trouble: str | None = None
-    """Why times that were measured on these GPUs show nothing, see :func:`kerascheck.runtime.verify.gpu.trouble`."""
+    """Reason why times measured on these GPUs are unreliable, see :func:`kerascheck.runtime.verify.gpu.trouble`."""
     name: str | None = None
     samples: int = 0
     utilisation: float | None = None

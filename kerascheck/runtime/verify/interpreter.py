@@ -1,4 +1,4 @@
-"""Which interpreter runs a script: the one of its project, as far as it can be found."""
+"""The interpreter that runs a script: that of its project, if it can be found."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ _POETRY_SECONDS = 20.0
 
 
 def of_project(script: str, environment: Mapping[str, str] = os.environ) -> tuple[str, str | None]:
-    """The interpreter that a script of a project is meant to run with.
+    """The interpreter of the project of a script.
 
-    The first of these that has a framework: the environment that is activated (``VIRTUAL_ENV``, ``CONDA_PREFIX``), that of uv
-    (``UV_PROJECT_ENVIRONMENT``), a folder ``.venv`` or ``venv`` beside the script or above it in its project, and that of poetry.
+    Takes the first of these that has a framework: the activated environment (``VIRTUAL_ENV``, ``CONDA_PREFIX``), that
+    of uv (``UV_PROJECT_ENVIRONMENT``), a folder ``.venv`` or ``venv`` beside the script or above it in its project, and
+    that of poetry.
 
     Returns:
-        Its path, and what it was found by; the interpreter of kerascheck, and None, where there is none, or it is the same.
+        Its path and its origin. If there is none or it is kerascheck's own, returns that one and None.
     """
     for prefix, found_by in _candidates(os.path.abspath(script), environment):
         python = os.path.join(prefix, "bin", "python")
@@ -53,7 +54,7 @@ def _candidates(script: str, environment: Mapping[str, str]) -> Iterator[tuple[s
 
 
 def _of_poetry(top: str) -> str | None:
-    """The environment that poetry made for a project; None where it made none, or cannot be asked."""
+    """The environment that poetry created for a project; None if there is none or poetry does not answer."""
     poetry = shutil.which("poetry")
     if poetry is None:
         return None
@@ -66,6 +67,6 @@ def _of_poetry(top: str) -> str | None:
 
 
 def _has_framework(prefix: str) -> bool:
-    """Whether one is installed in an environment, as its folders tell: to ask it would take seconds."""
+    """Whether an environment contains a framework, judged by its folders, because running it would take seconds."""
     libraries = glob.glob(os.path.join(glob.escape(prefix), "lib", "python*", "site-packages"))
     return any(os.path.isdir(os.path.join(library, name)) for library in libraries for name in _FRAMEWORKS)

@@ -1,4 +1,4 @@
-"""The verdict on a variant, from its paired runs."""
+"""The verdict on a variant, derived from its paired runs."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from kerascheck.runtime.verify.stats import FIRST_LOOK
 from kerascheck.runtime.verify.verdict import Status, Verdict, effort_needed, judge_ratio
 
 _STARTS_APART = 1.15
-"""Ratio by which every start of one side must exceed every start of the other to be reported."""
+"""Minimum ratio between any start of one side and any start of the other, for the difference to be reported."""
 _FEW_STARTS_APART = 1.5
 """The same for two starts of each side: chance separates one pair in three."""
-_STARTS_SECONDS = 0.75  # by which they must differ, too
+_STARTS_SECONDS = 0.75  # minimum difference of the starts
 
 
 def judge(paired: PairedRuns, budget: Budget = Budget()) -> Verdict:
-    """Return the verdict on a variant."""
+    """Derive the verdict on a variant."""
     failed = _failed(paired)
     if failed is not None:
         return failed
     verdict = _measured(paired, budget)
     if paired.ratio is None or len(paired.runs) < FIRST_LOOK or paired.pairs < FEWEST_BLOCKS:
-        # An interval from so few blocks shows nothing, however far it lies from 1.
+        # An interval from so few blocks shows nothing, even if it is far from 1.
         verdict.status = Status.NOT_RUN
         verdict.reason = (
             f"only {paired.pairs} blocks of steps could be measured side by side: "
@@ -60,7 +60,7 @@ def _failed(paired: PairedRuns) -> Verdict | None:
 
 
 def _measured(paired: PairedRuns, budget: Budget) -> Verdict:
-    """The numbers of a verdict, without its status."""
+    """Compute the numbers of a verdict, without its status."""
     original, runs = paired.original_runs, paired.runs
     return Verdict(
         paired.variant.name,
@@ -79,7 +79,7 @@ def _measured(paired: PairedRuns, budget: Budget) -> Verdict:
 
 
 def _add_results(verdict: Verdict, paired: PairedRuns) -> None:
-    """Add what the comparison of the results showed."""
+    """Add the outcome of the comparison of results."""
     change = verdict.change
     if change and paired.variant.tolerance is None:
         verdict.remark = f"as its fix says, results change: {change}"
@@ -95,13 +95,13 @@ _LATER_STEPS: Mapping[Status, str] = {
     Status.NO_EFFECT: "later ones show no difference",
     Status.INCONCLUSIVE: "whether later ones are faster is inconclusive",
 }
-"""A clause about the steps after the first ones, where a fix shortens those."""
+"""A clause about the steps after the first ones, for fixes that shorten the start."""
 
 
 def _confirm_shorter_start(verdict: Verdict) -> None:
-    """Confirm a variant whose first steps end sooner, where later steps show no gain.
+    """Confirm a variant whose first steps end sooner, if later steps show no gain.
 
-    A function that is traced again for each shape or number is traced during the warm-up, which steps leave out.
+    A function that is retraced for each shape or number is traced during the warm-up, which the step times exclude.
     """
     later = _LATER_STEPS.get(verdict.status)
     if later is None or verdict.start_seconds is None:
@@ -119,7 +119,7 @@ def _ticks(runs: Sequence[Run]) -> list[float]:
 
 
 def _start_seconds(original: Sequence[Run], other: Sequence[Run]) -> tuple[float, float] | None:
-    """Median processor time until the first steps are done, of both; None where chance may explain the difference."""
+    """Median processor time until the first steps are done, for both sides; None if it may be chance."""
     a, b = ([run.end.start_seconds for run in runs if run.end and run.end.start_seconds] for runs in (original, other))
     if min(len(a), len(b)) < FIRST_LOOK:
         return None

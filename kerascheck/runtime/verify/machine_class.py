@@ -1,4 +1,4 @@
-"""The machine class that evidence is tied to."""
+"""Machine class that identifies where evidence was measured."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``verify`` on a list of scripts: one row each, kept as soon as it is there, so that a list can be taken up again."""
+"""``verify`` for a list of scripts. Each row is stored once it is measured, so an interrupted list can be resumed."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from kerascheck.runtime.verify.verdict import Status
 SUFFIX = ".txt"
 _SCHEMA = 1
 HERE = "here"
-"""The place of a row that was measured on this machine."""
+"""The place of rows measured on this machine."""
 
 
 class NotAList(Exception):
-    """The file names no scripts; ``str()`` says why."""
+    """The file names no scripts; ``str()`` gives the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A script of a list, with its arguments, as somebody would type it in the folder of the list."""
+    """A script of a list with its arguments, as typed in the folder of the list."""
 
     text: str
     script: str
@@ -40,7 +40,7 @@ class Line:
 
     @property
     def state(self) -> str:
-        """Changes with the text of the script; empty if it cannot be read."""
+        """Hash of the script's text; empty if the script cannot be read."""
         try:
             return hashlib.blake2b(Path(self.script).read_bytes(), digest_size=12).hexdigest()
         except OSError:
@@ -48,7 +48,7 @@ class Line:
 
 
 def read_list(path: str) -> list[Line]:
-    """The scripts that the file at ``path`` names, one a line, without repetitions; raises NotAList."""
+    """The scripts named in the file at ``path``, one per line, without duplicates; raises NotAList."""
     folder = os.path.dirname(os.path.abspath(path))
     try:
         texts = Path(path).read_text(encoding="utf-8-sig").splitlines()
@@ -69,10 +69,10 @@ def read_list(path: str) -> list[Line]:
 
 
 class Rows:
-    """The rows of a list, in a file of one JSON object per line beside it."""
+    """The rows of a list, stored beside it as JSON lines."""
 
     def __init__(self, path: str) -> None:
-        """``path``: of the list. Reads what is there; a line that is cut off or of another program is left alone."""
+        """``path``: of the list. Reads existing rows; skips lines that are incomplete or from another program."""
         self.path = Path(path).with_suffix(".results.jsonl")
         self._rows: dict[tuple[str, str], ListRowJson] = {}
         self._complete = True
@@ -94,12 +94,15 @@ class Rows:
         return self._rows.get((line.text, on))
 
     def is_finished(self, line: Line, on: str) -> bool:
-        """Whether a script was measured as its text is now: what stopped it may be gone, such as a package that was missing."""
+        """Whether a script was measured with its current text.
+
+        Failed runs count as unfinished, since the cause may be gone.
+        """
         row = self.of(line, on)
         return row is not None and _code(row) != 2 and row["state"] == line.state
 
     def add(self, line: Line, on: str, result: Verification | None, problem: str | None = None) -> ListRowJson:
-        """Keep the result for a script, or the ``problem`` for which there is none; raises OSError."""
+        """Store the result for a script, or the ``problem`` that prevented one; raises OSError."""
         row: ListRowJson = {
             "version": _SCHEMA,
             "script": line.text,
@@ -127,13 +130,13 @@ def measure_all(
     finished: Finished,
     at_once: int,
 ) -> None:
-    """Run ``jobs``, some of them at once; ``finished`` is told each result, or the exception, in this thread.
+    """Run ``jobs``, several at once; passes each result or exception to ``finished`` in this thread.
 
-    The event that a job is given tells it to stop: it is set when this is interrupted.
+    Each job receives an event that asks it to stop. It is set if this function is interrupted.
     """
     stop = threading.Event()
     if at_once == 1:
-        # Without a thread of its own: signals reach what is being measured.
+        # Without an extra thread, signals reach the measurement.
         for line, job in jobs.items():
             _tell(line, lambda: job(stop), finished)
         return
@@ -187,7 +190,7 @@ def _kind(row: ListRowJson | None) -> str:
 
 
 def table(lines: Sequence[Line], rows: Sequence[ListRowJson | None]) -> Iterator[str]:
-    """The rows for people, one line per script, and a line about all of them."""
+    """Format the rows for display: one line per script, and a summary line."""
     width = max(len(line.text) for line in lines)
     for line, row in zip(lines, rows):
         yield f"{line.text:<{width}}  {'  '.join(cells(row))}"
@@ -197,7 +200,7 @@ def table(lines: Sequence[Line], rows: Sequence[ListRowJson | None]) -> Iterator
 
 
 def cells(row: ListRowJson | None) -> Iterator[str]:
-    """What a row says of its script: the best verdict, how much waits for data, and how long that took."""
+    """Cells of a row: the best verdict, the share of waiting for data, and the duration of the measurement."""
     if row is None:
         yield "not run yet"
         return

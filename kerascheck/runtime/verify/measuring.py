@@ -1,4 +1,4 @@
-"""Timed runs of a script beside its variants, round by round until the verdicts are decided."""
+"""Timed runs of a script beside its variants, in rounds until the verdicts are decided."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from kerascheck.runtime.verify.variants import Variant
 from kerascheck.runtime.verify.verdict import Verdict
 
 ORIGINAL = "as written"
-"""Name of the script as written in a round."""
+"""Name of the original script in a round."""
 CEILING = "one cached batch"
 """Name of the script on one cached batch in a round."""
 _CEILING_BLOCKS = 24
-_CEILING_PAIRS = 12  # of blocks that suffice for the ceiling
+_CEILING_PAIRS = 12  # block pairs that suffice for the ceiling
 _CEILING_WARMUP = 10  # steps: a cached batch has no start-up effects
-_LEFT_FOR_A_ROUND = 0.8  # of the longest round so far that must be left for another one
+_LEFT_FOR_A_ROUND = 0.8  # fraction of the longest round so far that must remain for another one
 
 
 @dataclass(slots=True)
 class _Group:
-    """Variants that are measured beside the same processes of the script as written."""
+    """Variants that are measured beside the same processes of the original script."""
 
     script: Script
     plan: Plan
@@ -57,19 +57,19 @@ class _Group:
     def run(self, scripts: Mapping[str, Script]) -> dict[str, Run]:
         """Run one round."""
         start = time.monotonic()
-        # Two rounds show whether a script repeats the sizes of its batches.
+        # Two rounds show whether the batch sizes of a script vary between runs.
         runs = _run_round(scripts, replace(self.plan, rows=self.rounds < FIRST_LOOK), self.budget)
         self.longest = max(self.longest, time.monotonic() - start)
         self.rounds += 1
         return runs
 
     def add(self, runs: Mapping[str, Run], pending: Mapping[str, PairedRuns]) -> None:
-        """Add the runs of a round to the variants that took part."""
+        """Add the runs of a round to the variants that took part in it."""
         shorter = shortened(self.plan, [run for name, run in runs.items() if name != CEILING])
         if shorter != self.plan:
             self.plan = shorter
             if self.rounds == 1:
-                return  # its blocks are too few: repeat the round
+                return  # too few blocks: repeat the round
         for name, paired in pending.items():
             both = (runs[name], runs[ORIGINAL])
             paired.failure = next((run for run in both if unusable_reason(run) or not run.blocks), None)
@@ -77,7 +77,7 @@ class _Group:
                 paired.add(runs[ORIGINAL], runs[name], looks_in(self.budget.most_rounds))
 
     def has_time(self, pending: Sequence[PairedRuns], left: float) -> bool:
-        """Whether there is time for another round; two are run however long they take, for one shows nothing."""
+        """Whether there is time for another round. The first two rounds always run, since one shows nothing."""
         good = min(len(paired.runs) for paired in pending)
         if good < FIRST_LOOK:
             return self.rounds <= FIRST_LOOK
@@ -97,10 +97,10 @@ def measure_group(
     """Measure ``script`` beside variants, round by round until the verdicts are decided.
 
     Args:
-        ceiling: the script on one cached batch, which joins the first round.
+        ceiling: the script on one cached batch; it joins the first round.
 
     Returns:
-        The verdicts, and the runs of the round with the ceiling.
+        The verdicts, and the runs of the round that included the ceiling.
     """
     group = _Group(script, plan, budget, {variant.name: PairedRuns(variant) for variant in variants})
     beside = None
@@ -119,7 +119,7 @@ def measure_group(
 
 
 def _run_round(scripts: Mapping[str, Script], plan: Plan, budget: Budget) -> dict[str, Run]:
-    """Run all scripts once, each until further blocks would show nothing new."""
+    """Run all scripts once, each until further blocks would add no information."""
     brief = replace(
         plan,
         blocks=min(plan.blocks, _CEILING_BLOCKS),
@@ -138,7 +138,7 @@ def _run_round(scripts: Mapping[str, Script], plan: Plan, budget: Budget) -> dic
 
 
 def settled(runs: Mapping[str, Run]) -> set[str]:
-    """Names of the runs that need no further block; the script as written goes on as long as another run does."""
+    """Names of the runs that need no further block; the original continues as long as another run does."""
     others = runs.keys() - {ORIGINAL}
     over = {name for name in others if _is_over(runs[name]) or _has_enough(name, runs[ORIGINAL], runs[name])}
     return over | {ORIGINAL} if over == others else over

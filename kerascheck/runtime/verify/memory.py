@@ -1,8 +1,8 @@
-"""Evidence kept in the user's project: ``.kerascheck/evidence.json``.
+"""Evidence stored in the user's project: ``.kerascheck/evidence.json``.
 
-A verdict is kept, for every machine that it was measured on, under a key that survives line moves: rule, file, the name of
-the function, and the text of the statement without its layout. It is used only while the code of that function and of what it uses of its file, the versions
-of the frameworks and the machine class are those that it was measured with.
+Each verdict is stored per machine under a key that survives line moves. The key consists of rule, file, function name
+and the text of the statement without its layout. A verdict counts only if nothing that it depends on has changed: the
+code of the function and of its dependencies in the file, the framework versions, and the machine class.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ _FILE = Path(".kerascheck", "evidence.json")
 _SCHEMA = 1
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _NO_STATE = ""
-"""The state of no code: evidence with it is outdated."""
+"""State without code: it never matches, so the evidence counts as outdated."""
 _LARGEST = 2000
-"""Entries kept; the oldest go first."""
+"""Maximum number of entries; the oldest are dropped first."""
 
 
 class _EntryJson(TypedDict):
@@ -56,7 +56,7 @@ class _EntryJson(TypedDict):
 
 
 def project_folder(path: str | os.PathLike[str]) -> Path:
-    """The project that a file belongs to: the nearest folder above with a ``.kerascheck`` folder, ``pyproject.toml`` or ``.git``."""
+    """Project folder of a file: the nearest parent that contains ``.kerascheck``, ``pyproject.toml`` or ``.git``."""
     start = Path(os.path.abspath(path)).parent
     for folder in (start, *start.parents):
         if any((folder / name).exists() for name in (".kerascheck", "pyproject.toml", ".git")):
@@ -65,7 +65,7 @@ def project_folder(path: str | os.PathLike[str]) -> Path:
 
 
 def key(finding: Finding, source: Source) -> tuple[str, str]:
-    """(key, state): the key names the finding across line moves, the state changes with the code that it depends on."""
+    """(key, state): the key identifies the finding across line moves; the state changes with the code it depends on."""
     path = os.path.abspath(finding.location.path)
     name, statement, code = _surroundings(finding, source)
     identity = (finding.code, os.path.relpath(path, project_folder(path)).replace(os.sep, "/"), name, *statement)
@@ -73,7 +73,7 @@ def key(finding: Finding, source: Source) -> tuple[str, str]:
 
 
 def _on(identity: str, machine: MachineJson) -> str:
-    """The key of what was measured of a finding on one machine: every machine has its own entry."""
+    """Key of a finding's measurements on one machine, since every machine has a separate entry."""
     return f"{identity}@{_digest(json.dumps(machine, sort_keys=True))}"
 
 
@@ -82,8 +82,12 @@ def _digest(text: str) -> str:
 
 
 def _surroundings(finding: Finding, source: Source) -> tuple[str, Sequence[str], Sequence[str]]:
-    """Without layout: the qualified name of the finding's function, what tells the finding from others there, and the code
-    that its evidence depends on."""
+    """Context of a finding without layout.
+
+    Returns:
+        The qualified name of its function, the parts that distinguish it from other findings there, and the code that
+        its evidence depends on.
+    """
     place, text = finding.location, source.text
     before = source.lines_above(place.cell)
     first, last = place.line + before, place.end_line + before
@@ -106,7 +110,7 @@ def _surroundings(finding: Finding, source: Source) -> tuple[str, Sequence[str],
                 names.append(node.name)
     begin = around[-1].lineno if around and not isinstance(around[-1], _DEFINITIONS) else first
     earlier = "".join("".join([*every[begin - 1 : first - 1], every[first - 1][: place.column - 1]]).split())
-    # Links of one chain may be written alike.
+    # Links of one chain may have the same text.
     same = [found] * (1 + earlier.count(found))
     if not names:
         return "", [*same, *_statement(tree, around)], [ast.unparse(tree)]
@@ -122,7 +126,7 @@ def _parse(text: str) -> ast.Module | None:
 
 
 def _statement(scope: ast.AST, around: Sequence[ast.stmt]) -> tuple[str, str]:
-    """The text of the innermost statement, and how many equal ones stand above it in ``scope``."""
+    """Text of the innermost statement, and the number of equal ones above it in ``scope``."""
     if not around or isinstance(around[-1], _DEFINITIONS):
         return "", "0"
     text, line = ast.unparse(around[-1]), around[-1].lineno
@@ -131,7 +135,7 @@ def _statement(scope: ast.AST, around: Sequence[ast.stmt]) -> tuple[str, str]:
 
 
 def _with_what_it_uses(definition: ast.stmt, tree: ast.Module) -> list[str]:
-    """A definition of a module, and what it uses of the module's other statements, through each other."""
+    """A definition of a module, with the other statements of the module that it uses directly or indirectly."""
     binding: dict[str, list[ast.stmt]] = {}
     for statement in tree.body:
         for node in ast.walk(statement):
@@ -149,7 +153,7 @@ def _with_what_it_uses(definition: ast.stmt, tree: ast.Module) -> list[str]:
 
 
 def _placed_children(node: ast.AST) -> Iterator[Any]:
-    """The nearest nodes below that have lines, in order."""
+    """The nearest descendants that have lines, in order."""
     for child in ast.iter_child_nodes(node):
         if hasattr(child, "lineno"):
             yield child
@@ -158,7 +162,7 @@ def _placed_children(node: ast.AST) -> Iterator[Any]:
 
 
 def remember(result: Verification) -> Path | None:
-    """Keep the verdicts on single findings; returns the file, or None if there was nothing to keep or it cannot be written."""
+    """Store the verdicts on single findings; returns the file, or None if nothing was stored."""
     from kerascheck.runtime.verify.verdict import Status
 
     fresh: dict[str, _EntryJson] = {}
@@ -198,7 +202,7 @@ def remember(result: Verification) -> Path | None:
     try:
         path.parent.mkdir(exist_ok=True)
         if not path.exists():
-            # Evidence belongs to a machine: it is not for the repository, unless its owner says so.
+            # Evidence belongs to one machine, so keep it out of the repository unless the owner decides otherwise.
             ignore = path.parent / ".gitignore"
             if not ignore.exists():
                 write_whole(ignore, "*\n")
@@ -211,8 +215,8 @@ def remember(result: Verification) -> Path | None:
 def outdate(result: Verification, written: Collection[Finding]) -> None:
     """Mark the evidence about the findings of ``result`` as outdated, except those whose fixes were ``written``.
 
-    A step of the rewritten script takes another time, also where the code of a finding is the same. The evidence about what
-    was written counts again only where the old code is back.
+    The step time of the rewritten script differs, even if the code of a finding is the same. The evidence about written
+    fixes becomes valid again only if the old code returns.
     """
     path = project_folder(result.linted.script) / _FILE
     entries, changed = _read(path), False
@@ -248,11 +252,14 @@ def recall(
     versions: Mapping[str, str] | None = None,
     target_of: Callable[[str], str | None] = lambda path: None,
 ) -> dict[Finding, Evidence]:
-    """What earlier runs say about ``findings``.
+    """Look up the evidence of earlier runs about ``findings``.
 
-    ``sources``: by the path of the findings' locations. ``versions``: of installed frameworks by name, see
-    :func:`installed_versions` (the default); ``target_of``: the TensorFlow ("2.15") that the settings of a path say its code
-    runs on, or None. Evidence of other versions or machines, and of code that has changed since, says so (:attr:`Evidence.outdated`).
+    Evidence from other versions, other machines or changed code is marked (:attr:`Evidence.outdated`).
+
+    Args:
+        sources: by the path of the findings' locations.
+        versions: of installed frameworks by name; None: :func:`installed_versions`.
+        target_of: returns the TensorFlow version ("2.15") that the settings of a path declare, or None.
     """
     from kerascheck.runtime.verify.machine_class import machine
 
@@ -271,7 +278,7 @@ def recall(
             _evidence(entry, state, here, versions, target_of(finding.location.path))
             for entry in _entries_of(identity, here, entries)
         ]
-        # What counts here comes first, then the newest of what does not.
+        # Prefer valid evidence, then the newest outdated one.
         best = min(filter(None, known), key=lambda evidence: evidence.outdated is not None, default=None)
         if best is not None:
             found[finding] = best
@@ -279,10 +286,10 @@ def recall(
 
 
 def _entries_of(identity: str, here: MachineJson, entries: Mapping[str, Any]) -> list[Any]:
-    """What was measured of a finding: on this machine, then on others, the newest first."""
+    """Entries of a finding: first that of this machine, then those of others, the newest first."""
     own = [
         entries[name] for name in (_on(identity, here), identity) if name in entries
-    ]  # the latter as written before 2026-11-24
+    ]  # the old format, written before 2026-11-24
     others = [entry for name, entry in entries.items() if name.startswith(f"{identity}@") and isinstance(entry, dict)]
     return own + sorted(
         (entry for entry in others if entry not in own), key=lambda entry: str(entry.get("date")), reverse=True
@@ -292,7 +299,7 @@ def _entries_of(identity: str, here: MachineJson, entries: Mapping[str, Any]) ->
 def _evidence(
     entry: Any, state: str, here: MachineJson, installed: Mapping[str, str], target: str | None
 ) -> Evidence | None:
-    """What an entry shows; None where it shows nothing, or was written by another program."""
+    """Evidence of an entry; None if it is inconclusive or was written by another program."""
     from kerascheck.runtime.verify.verdict import Status
 
     try:
@@ -313,11 +320,11 @@ def _shows_nothing(entry: Any) -> bool:
     try:
         return _is_inconclusive(entry)
     except (KeyError, TypeError, ValueError, AttributeError):
-        return False  # written by another program: not ours to drop
+        return False  # written by another program: keep it
 
 
 def _is_inconclusive(entry: Mapping[str, Any]) -> bool:
-    """Whether an entry shows nothing: up to version 0.1 wide intervals were kept as "no effect", too."""
+    """Whether an entry is inconclusive. Versions up to 0.1 also stored wide intervals as "no effect"."""
     if entry["status"] != "no effect":
         return bool(entry["status"] == "inconclusive")
     return not is_no_effect(float(entry["low"]), float(entry["high"]), float(entry.get("no_effect", NO_EFFECT)))
@@ -326,7 +333,7 @@ def _is_inconclusive(entry: Mapping[str, Any]) -> bool:
 def _why_outdated(
     entry: Mapping[str, Any], state: str, here: MachineJson, installed: Mapping[str, str], target: str | None
 ) -> str | None:
-    """Why an entry does not count, for people; None where it does. Raises what a broken entry raises."""
+    """Reason why an entry is outdated, for display; None if it is valid. A malformed entry raises an exception."""
     if entry["state"] != state:
         return "the code has changed since"
     if entry["machine"] != here:
@@ -340,22 +347,22 @@ def _why_outdated(
 
 
 def _word(text: str) -> str:
-    """``text`` if it is a plain word; raises ValueError otherwise: the file may have been written by anyone."""
+    """Return ``text`` if it is a plain word, else raise ValueError: anyone may have written the file."""
     if not re.fullmatch(r"(?:(?:ssh|ray)://|slurm:)?[\w.+-]{1,80}", text):
         raise ValueError(text)
     return text
 
 
 def _is_of_others(measured: Mapping[str, str], installed: Mapping[str, str], target: str | None) -> bool:
-    """Whether evidence is from other versions than those that the code runs on, as far as these are known."""
+    """Whether evidence is from other versions than those that the code runs on, if these are known."""
     if target is not None and "tensorflow" in measured:
-        # A target names no patch release.
+        # A target does not include the patch release.
         return measured["tensorflow"].split(".")[:2] != target.split(".")[:2]
     return any(installed.get(name) not in (None, version) for name, version in measured.items())
 
 
 def installed_versions() -> dict[str, str]:
-    """Versions of the frameworks in this environment, without importing them."""
+    """Versions of the frameworks in this environment, determined without importing them."""
     from importlib import metadata
 
     from kerascheck.runtime.verify.result import FRAMEWORKS

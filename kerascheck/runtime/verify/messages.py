@@ -1,12 +1,12 @@
-"""Messages from the measured process to kerascheck, one JSON object a line.
+"""Messages from the measured process to kerascheck, one JSON object per line.
 
-The measured process (``kerascheck/runtime/verify/child``) imports nothing of ours and sends dictionaries;
+The measured process (``kerascheck/runtime/verify/child``) imports nothing of kerascheck and sends dictionaries.
 :func:`parse` turns each line into one of the classes below. The keys on the wire are the names of the fields. Classes
-with many instances, such as :class:`Frame`, travel as arrays of their fields in order.
+with many instances, such as :class:`Frame`, are sent as arrays of their fields in order.
 
 A run sends, in this order: :class:`Started`; a :class:`TrainingStart` for each training that makes a step; a
-:class:`BlockTiming` after each block of steps, and a :class:`Ready` before it where the plan says ``in_turn``; one
-:class:`TrainingReport`; then, if that says ``more``, :class:`LateFacts`.
+:class:`BlockTiming` after each block of steps, and a :class:`Ready` before it if the plan sets ``in_turn``; one
+:class:`TrainingReport`; then, if that sets ``more``, :class:`LateFacts`.
 
 Times are in seconds and shares lie between 0 and 1, unless a field says otherwise. ``None`` means "not measured" or
 "unknown".
@@ -22,16 +22,16 @@ from typing import Any
 from kerascheck.runtime.plain import fields_of, restored
 
 Place = tuple[str, int]
-"""Path and line of the script or of a module of its own."""
+"""Path and line in the script or one of its own modules."""
 Span = tuple[str, int, int]
-"""Path, first and last line."""
+"""Path, first line and last line."""
 
 _FAILED = "_failed"
-"""Suffix of the keys under which diagnostics that raised send their error."""
+"""Suffix of the keys under which failed diagnostics send their error."""
 
 
 class InvalidMessage(ValueError):
-    """A line of the measured process is no message; ``str()`` names the field."""
+    """A line of the measured process is not a valid message; ``str()`` names the field."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Frame:
     path: str
     line: int
     first_line: int
-    """Of the function's definition, decorators included; 0 for a module."""
+    """First line of the function's definition, including decorators; 0 for a module."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +58,9 @@ class Dataset:
     """A ``tf.data`` dataset of the training's pipeline."""
 
     name: str
-    """Class without "Dataset", such as "ParallelMap"."""
+    """Class name without "Dataset", such as "ParallelMap"."""
     place: Place | None = None
-    """Where the script created it."""
+    """Line of the script that creates it."""
     function: Span | None = None
     """The script's own function that it applies to every element."""
 
@@ -71,9 +71,9 @@ class PipelineNode:
 
     name: str
     elements: int
-    """Produced so far."""
+    """Number of elements produced so far."""
     seconds: float
-    """Processor time of its own, over all parallel calls."""
+    """Its own processor time, summed over all parallel calls."""
     parallelism: float
     reader: int | None = None
     """Index of the node that consumes its elements; None for the output."""
@@ -84,25 +84,25 @@ class TensorSpec:
     """One component of an element of the training's data."""
 
     shape: tuple[int | None, ...] | None
-    """None where the rank is unknown."""
+    """None if the rank is unknown."""
     dtype: str
 
 
 @dataclass(frozen=True, slots=True)
 class Feeder:
-    """The data that ``fit`` gets, or the ``DataLoader`` of a hand-written loop."""
+    """The data passed to ``fit``, or the ``DataLoader`` of a hand-written loop."""
 
     kind: str
     """"dataset", "pydataset", "generator", "arrays" or "dataloader"."""
     name: str | None = None
-    """Of the script's class or generator function that makes batches."""
+    """Place of the script's class or generator function that makes batches."""
     path: str | None = None
     line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ModelFacts:
-    """Compilation and numeric types of the fitted model."""
+    """Compilation and dtypes of the fitted model."""
 
     jit_compile: bool = False
     jit_blocked_by: tuple[str, ...] = ()
@@ -111,13 +111,13 @@ class ModelFacts:
     dtype_policy: str | None = None
     run_eagerly: bool = False
     recurrent: tuple[str, ...] = ()
-    """Classes of layers that compute their time steps one after another."""
+    """Classes of layers that compute their time steps sequentially."""
     parameters: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class StepParts:
-    """Seconds per step, without steps that begin an epoch."""
+    """Seconds per step, excluding steps that begin an epoch."""
 
     call: float = 0.0
     """Inside the compiled step."""
@@ -128,9 +128,9 @@ class StepParts:
     predict: float = 0.0
     """Inside ``predict`` between two steps."""
     fit: float = 0.0
-    """Inside ``fit``, where the script calls it in a loop."""
+    """Inside ``fit``, if the script calls it in a loop."""
     tracing: float = 0.0
-    """By which calls that traced a graph took longer than the others."""
+    """Excess time of calls that traced a graph."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ class PredictCall:
     path: str
     line: int
     seconds: float
-    """Per step."""
+    """Seconds per step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,16 +148,16 @@ class Validation:
     """The first validation of a training."""
 
     calls: int = 0
-    """How often ``fit`` validated."""
+    """Number of validations that ``fit`` ran."""
     seconds: float | None = None
-    """Of one validation, extrapolated where it was stopped early."""
+    """Duration of one validation, extrapolated if it was stopped early."""
     first_seconds: float | None = None
-    """Until its first batch has ended."""
+    """Seconds until its first batch has ended."""
     whole: bool = False
     """Whether ``seconds`` covers all of its batches."""
     batches: int | None = None
     batches_of_a_pass: int | None = None
-    """Batches in one pass over the validation data, where that repeats."""
+    """Batches in one pass over the validation data, if that repeats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +167,7 @@ class FitArguments:
     epochs: int | None = None
     validation_freq: int | tuple[int, ...] | None = None
     steps_per_epoch: int | None = None
-    """As given, or as Keras knows it from the data."""
+    """As given, or as Keras infers it from the data."""
     steps_given: bool = False
     """Whether the script passes ``steps_per_epoch``."""
     held_rows: Mapping[str, int] = field(default_factory=dict)
@@ -178,20 +178,20 @@ class FitArguments:
 
 @dataclass(frozen=True, slots=True)
 class ThreadSample:
-    """How often the profiler saw one line in a thread other than the main one."""
+    """Number of samples of one line in a thread other than the main one."""
 
     path: str | None
-    """None where no frame of the script was on the stack; then ``function`` is a library's."""
+    """None if no frame of the script was on the stack; then ``function`` is a library's."""
     line: int | None
     function: str
     library: str | None
-    """Package that the line had called into."""
+    """Package that the line called into."""
     count: int
 
 
 @dataclass(frozen=True, slots=True)
 class MainSample:
-    """How often the profiler saw one line in the main thread."""
+    """Number of samples of one line in the main thread."""
 
     kind: str
     """Activity: "tracing", "input", "callback", "between epochs", "executing" or "python"."""
@@ -209,10 +209,10 @@ class MainSample:
 
 @dataclass(frozen=True, slots=True)
 class Samples:
-    """What the sampling profiler saw."""
+    """Samples of the profiler."""
 
     total: int = 0
-    """Samples taken; each covers all threads."""
+    """Number of samples; each covers all threads."""
     main: tuple[MainSample, ...] = ()
     """Busiest lines first."""
     others: tuple[ThreadSample, ...] = ()
@@ -226,12 +226,12 @@ class FitStart:
     total: int = 0
     """Samples taken meanwhile."""
     main: tuple[MainSample, ...] = ()
-    """At the innermost line of the script, so that tracing counts for the traced line."""
+    """Samples at the innermost line of the script, so tracing counts for the traced line."""
 
 
 @dataclass(frozen=True, slots=True)
 class TimelineSegment:
-    """A run of equal samples of the main thread; ends are moments of the process's clock."""
+    """A run of equal samples of the main thread; times are moments of the process clock."""
 
     start: float
     end: float
@@ -249,7 +249,7 @@ class Timeline:
 
 @dataclass(frozen=True, slots=True)
 class Compilations:
-    """What JAX or ``torch.compile`` compiled while steps were measured."""
+    """Compilations by JAX or ``torch.compile`` during measured steps."""
 
     count: int = 0
     seconds: float = 0.0
@@ -258,97 +258,97 @@ class Compilations:
     places: Mapping[str, tuple[str | None, int | None]] = field(default_factory=dict)
     """Path and line of the first call, or of the definition, by function."""
     shapes: Mapping[str, tuple[tuple[tuple[str | int, ...], ...], ...]] = field(default_factory=dict)
-    """By function, for each compilation, the dtype and shape of each argument."""
+    """By function: for each compilation, the dtype and shape of each argument."""
     reasons: tuple[str, ...] = ()
-    """Why ``torch.compile`` compiled again."""
+    """Reasons for recompilation by ``torch.compile``."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewShapes:
-    """What the first step on a batch takes longer than the second one on the same batch (TensorFlow)."""
+    """Extra time of the first step on a batch over the second step on the same batch (TensorFlow)."""
 
     seconds: float
     """Mean over the batches."""
     new: int
-    """Batches whose shapes had to be compiled for."""
+    """Number of batches whose shapes required compilation."""
     seen: int
     shapes: tuple[tuple[int | None, ...], ...]
-    """Of the first component of each batch."""
+    """Shapes of the first component of each batch."""
 
 
 @dataclass(frozen=True, slots=True)
 class LookupLayer:
-    """A layer for text or categories, timed by itself."""
+    """A layer for text or categories, timed separately."""
 
     name: str
     kind: str
     """Class, such as "TextVectorization"."""
     seconds: float
-    """Per batch."""
+    """Seconds per batch."""
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingTable:
-    """The optimizer's update of a large embedding table, timed by itself."""
+    """The optimizer's update of a large embedding table, timed separately."""
 
     name: str
     rows: int
     rows_used: int | None
-    """By one batch."""
+    """Rows that one batch uses."""
     optimizer: str
     seconds: float
-    """Per step."""
+    """Seconds per step."""
 
 
 @dataclass(frozen=True, slots=True)
 class DatasetTime:
-    """A dataset of the pipeline, iterated by itself."""
+    """A dataset of the pipeline, iterated alone."""
 
     name: str
     place: Place
     seconds_per_batch: float
-    """Of all stages up to this one."""
+    """Seconds of all stages up to this one."""
 
 
 @dataclass(frozen=True, slots=True)
 class VisibleDevices:
-    """Where the script restricts the GPUs that it sees."""
+    """Line where the script restricts its visible GPUs."""
 
     value: str
-    """Of ``CUDA_VISIBLE_DEVICES``; empty where ``set_visible_devices`` hides all."""
+    """Value of ``CUDA_VISIBLE_DEVICES``; empty if ``set_visible_devices`` hides all."""
     path: str | None = None
     line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingFacts:
-    """What the probes and diagnostics found about a training.
+    """Results of the probes and diagnostics about a training.
 
     Every run sends the first group; the others depend on ``Plan.rows``, ``Plan.diagnose`` and ``Plan.parts``.
     """
 
     backend: str | None = None
-    """Of Keras, or the framework of a hand-written loop: "tensorflow", "tensorflow (tf-keras)", "jax", "torch"."""
+    """Backend of Keras, or framework of a hand-written loop: "tensorflow", "tensorflow (tf-keras)", "jax", "torch"."""
     versions: Mapping[str, str] = field(default_factory=dict)
-    """Of the frameworks that the script imported, by distribution."""
+    """Versions of the imported frameworks, by distribution."""
     gpus: tuple[str, ...] = ()
     """Names of the accelerators that the process holds."""
     epoch_lengths: tuple[int, ...] = ()
-    """Steps of each finished epoch of ``fit``."""
+    """Number of steps of each finished epoch of ``fit``."""
     element_spec: tuple[TensorSpec, ...] | None = None
-    """None where no ``tf.data`` iterator feeds the training."""
+    """None if no ``tf.data`` iterator feeds the training."""
     first_iterator: int = 0
-    """Index of that iterator in the order of their creation."""
+    """Index of that iterator in order of creation."""
     chain: tuple[Dataset, ...] = ()
-    """The datasets that the data is made of, output first."""
+    """The datasets that build the data, output first."""
     one_cached_batch: bool = False
-    """Whether the run was fed one batch again and again, see :class:`kerascheck.runtime.verify.process.Ceiling`."""
+    """Whether the run repeated one batch, see :class:`kerascheck.runtime.verify.process.Ceiling`."""
     validation_places: tuple[Span, ...] = ()
-    """Lines that the validation data of ``fit`` is made in."""
+    """Lines that create the validation data of ``fit``."""
     feeder: Feeder | None = None
     visible_devices: VisibleDevices | None = None
     failures: Mapping[str, str] = field(default_factory=dict)
-    """Errors of diagnostics by their name; on the wire each has a key of its own, such as "runtime_model_failed"."""
+    """Errors of diagnostics by name; on the wire each has a separate key, such as "runtime_model_failed"."""
 
     rows: tuple[int, ...] | None = None
     """Samples in the first batches of a pass over the data."""
@@ -356,32 +356,32 @@ class TrainingFacts:
     """Whether these were all batches."""
 
     traces: int | None = None
-    """Graphs that TensorFlow traced."""
+    """Number of graphs that TensorFlow traced."""
     traces_by_function: Mapping[str, int] = field(default_factory=dict)
-    """Of functions with more than two traces."""
+    """Traces of functions with more than two of them."""
     host_reads_per_step: float | None = None
     """Reads of device values by the script's own Python."""
     model: ModelFacts | None = None
     device_peak_bytes: int | None = None
-    """GPU memory."""
+    """Peak GPU memory."""
     runtime_nodes: tuple[PipelineNode, ...] = ()
-    """Output first, from the longest pass over the data."""
+    """Nodes, output first, from the longest pass over the data."""
     replicas: int | None = None
-    """That make a step together; None without a distribution strategy."""
+    """Number of replicas that make a step together; None without a distribution strategy."""
     alone_seconds_per_batch: float | None = None
-    """Of the pipeline with no model behind it."""
+    """Seconds per batch of the pipeline without a model."""
     alone_first_batch_seconds: float | None = None
     bytes_per_step: int | None = None
     """Size of a batch."""
 
     parts: StepParts = StepParts()
     measured_steps: int = 0
-    """Steps that ``parts`` covers."""
+    """Number of steps that ``parts`` covers."""
     batch_size: int | None = None
     """Rows of the largest batch seen."""
     predictions: tuple[PredictCall, ...] = ()
     callbacks_between_epochs: tuple[float, ...] = ()
-    """Seconds of the callbacks between each two epochs."""
+    """Seconds of callbacks between epochs."""
     validation: Validation | None = None
     fit_arguments: FitArguments = FitArguments()
     fit_start: FitStart = FitStart()
@@ -389,35 +389,35 @@ class TrainingFacts:
     """Whether the script calls ``fit`` in a loop."""
     compiled: Compilations | None = None
     new_traces: int = 0
-    """Steps that traced a graph while steps were measured."""
+    """Number of measured steps that traced a graph."""
     traces_always: bool = False
-    """Whether every measured step traced one."""
+    """Whether every measured step traced a graph."""
     functions_run_eagerly: bool = False
-    """Whether ``tf.config.run_functions_eagerly(True)`` is in force."""
+    """Whether ``tf.config.run_functions_eagerly(True)`` is active."""
     other_load: float | None = None
-    """Share of the machine that other programs used since the script began; only of trainings too short for a block."""
+    """Share of the machine that other programs used since the script began; only for very short trainings."""
     samples: Samples = Samples()
     timeline: Timeline = Timeline()
 
     call_seconds_without_input: float | None = None
-    """Of a step of ``fit`` on one batch that is fed again."""
+    """Seconds of a ``fit`` step on one repeated batch."""
     other_load_without_input: float | None = None
     """Share of the machine that other programs used meanwhile."""
     inside_step: Samples = Samples()
-    """During steps whose input was there already."""
+    """Samples during steps whose input was already available."""
     times_larger: int | None = None
-    """Rows of a larger batch, in batches of the training."""
+    """Size of a larger batch, in batches of the training."""
     times_as_long: float | None = None
     """Time of a step on that batch, in steps of the training."""
     by_dataset: tuple[DatasetTime, ...] = ()
-    """Source first."""
+    """Datasets, source first."""
     new_shapes: NewShapes | None = None
     lookup_layers: tuple[LookupLayer, ...] = ()
     whole_tables: tuple[EmbeddingTable, ...] = ()
 
     @property
     def has_eager_switch(self) -> bool:
-        """Whether compiled functions run eagerly because the script says so."""
+        """Whether compiled functions run eagerly because of a switch in the script."""
         return self.functions_run_eagerly or (self.model is not None and self.model.run_eagerly)
 
 
@@ -438,23 +438,23 @@ class TrainingStart:
     kind: str
     """Such as "fit", "optimizer loop" or "prediction loop"."""
     number: int | None
-    """In the order of the trainings, from 0; None for bare loops (:data:`kerascheck.runtime.verify.analysis.WEAK_KINDS`)."""
+    """Number from 0 among the trainings; None for loops of :data:`kerascheck.runtime.verify.analysis.WEAK_KINDS`."""
     order: int
-    """Among the loops of its kind, from 0."""
+    """Position among the loops of its kind, from 0."""
     stack: tuple[Frame, ...] = ()
     """Innermost frame first."""
     data_places: tuple[Span, ...] = ()
-    """Lines in which the datasets that feed it were made."""
+    """Lines that create the datasets that feed it."""
 
     @property
     def used_places(self) -> tuple[Span, ...]:
-        """Lines that the training uses besides those that its stack leads to."""
+        """Lines that the training uses besides those on its stack."""
         return self.data_places
 
 
 @dataclass(frozen=True, slots=True)
 class BlockTiming:
-    """Consecutive steps that were timed together."""
+    """Consecutive steps that are timed together."""
 
     steps: int
     seconds: float
@@ -462,13 +462,13 @@ class BlockTiming:
     """Steps that do not begin an epoch."""
     inner_seconds: float
     epochs: int = 0
-    """How many began in the block."""
+    """Number of epochs that began in the block."""
     ticks: tuple[float, ...] = ()
     """Seconds of single steps, as the host sees them."""
     other_load: float | None = None
     """Share of the machine that other programs used meanwhile."""
     phase: str | None = None
-    """"sampled" while the profiler runs, "replayed" while one batch is fed again; None for undisturbed steps."""
+    """"sampled" during profiling, "replayed" while one batch is repeated; None for undisturbed steps."""
 
     @property
     def seconds_per_step(self) -> float:
@@ -480,48 +480,48 @@ class BlockTiming:
 class TrainingReport:
     """The closing message of a run.
 
-    The fields from ``kind`` on are about the training that the plan means; they keep their defaults where none made a
-    step.
+    The fields from ``kind`` on describe the training that the plan selects. They keep their defaults if no training
+    made a step.
     """
 
     reason: str
     """"done" (the plan is fulfilled), "trained" or "exhausted" (the training is shorter than the plan), "end", "exit",
     "interrupted", "exception" (of the script) or "fault" (of a probe)."""
     detail: str = ""
-    """The message of the exception, the status of ``sys.exit``, or what is exhausted."""
+    """The message of the exception, the status of ``sys.exit``, or the name of the exhausted data."""
     seconds: float = 0.0
-    """From the installation of the probes to this message."""
+    """Seconds from the installation of the probes to this message."""
     notes: tuple[str, ...] = ()
-    """Changes that the probes made to the run, for people."""
+    """Changes that the probes made to the run, for display."""
     trainings: int = 0
-    """How many made a step; bare loops count only where there is nothing else."""
+    """Number of trainings that made a step; bare loops count only if there is nothing else."""
     host_peak_bytes: int = 0
     more: bool = False
     """Whether :class:`LateFacts` follow."""
     exception: str | None = None
-    """Class of the script's exception."""
+    """Class name of the script's exception."""
     stdin: bool = False
-    """Whether that exception is a read of standard input."""
+    """Whether that exception was caused by reading standard input."""
     line: int | None = None
-    """Where in the script it was raised."""
+    """Line of the script that raised it."""
     kind: str = ""
     """See :attr:`TrainingStart.kind`."""
     name: str = ""
-    """Of the model, the compiled function or the class of the optimizer; empty where there is none."""
+    """Name of the model, the compiled function or the optimizer class; empty if there is none."""
     order: int | None = None
     """Number of the training, or position of a bare loop among those of its kind; from 0."""
     steps: int = 0
     passes: int = 0
-    """Over ``tf.data`` iterators that fed the training."""
+    """Passes over ``tf.data`` iterators that fed the training."""
     first_step_at: float | None = None
-    """From the installation of the probes to the end of the first step."""
+    """Seconds from the installation of the probes to the end of the first step."""
     start_seconds: float | None = None
-    """Processor time of the process until the steps of the warm-up were done."""
+    """Processor time of the process until the end of the warm-up."""
     durations: tuple[StepTime, ...] = ()
     losses: tuple[float, ...] = ()
-    """The first ones."""
+    """The first losses."""
     loss_steps: tuple[int, ...] = ()
-    """After how many steps each was read."""
+    """Number of steps after which each loss was read."""
     epoch_starts: tuple[int, ...] = ()
     """Step counts at which an epoch began."""
     stack: tuple[Frame, ...] = ()
@@ -531,25 +531,25 @@ class TrainingReport:
 
     @property
     def place(self) -> Place | None:
-        """Where the script trains."""
+        """Line of the script that trains."""
         return (self.stack[0].path, self.stack[0].line) if self.stack else None
 
     @property
     def used_places(self) -> tuple[Span, ...]:
-        """As :attr:`TrainingStart.used_places`; the validation data counts too."""
+        """Like :attr:`TrainingStart.used_places`, plus the validation data."""
         return (*self.data_places, *self.facts.validation_places)
 
 
 @dataclass(frozen=True, slots=True)
 class LateFacts:
-    """Facts of one of the diagnostics that follow the report, because they disturb the training or may hang."""
+    """Facts of a diagnostic that follows the report, because it disturbs the training or may hang."""
 
     last: bool
     values: Mapping[str, Any]
     """Restored fields of :class:`TrainingFacts`."""
 
     def added_to(self, facts: TrainingFacts) -> TrainingFacts:
-        """``facts`` with these."""
+        """Return ``facts`` with these added."""
         failures = {**facts.failures, **self.values.get("failures", {})}
         return replace(facts, **{**self.values, "failures": failures})
 
@@ -570,7 +570,7 @@ def parse(line: bytes | str) -> Message:
     """Parse one line of the measured process.
 
     Raises:
-        InvalidMessage: it is no message.
+        InvalidMessage: the line is not a valid message.
     """
     try:
         content = json.loads(line)
@@ -590,7 +590,7 @@ def parse(line: bytes | str) -> Message:
 
 
 def parse_facts(content: Mapping[str, Any]) -> TrainingFacts:
-    """Build the facts of a training from the keys on the wire; raises ValueError for one that fits no field."""
+    """Build the facts of a training from the keys on the wire; raises ValueError for unknown or invalid ones."""
     return TrainingFacts(**_fact_fields(content))
 
 

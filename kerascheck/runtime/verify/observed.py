@@ -17,23 +17,23 @@ NOTHING_SEEN = "no stage of an input pipeline was seen at its lines"
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """A finding without a fix, and what was seen there."""
+    """A finding without a fix, with the observation at its place."""
 
     finding: Finding
     seen: str
-    """For people: a clause without a full stop."""
+    """A clause for display, without a full stop."""
     training: int | None = None
-    """Index of the analysis in which it was seen; None where nothing was."""
+    """Index of the analysis that contains it; None if nothing was observed."""
     share: float | None = None
-    """Of the input pipeline, 0 to 1."""
+    """Share of the input pipeline, 0 to 1."""
 
 
 def observations(
     linted: Linted, analyses: Sequence[Analysis], measured: Sequence[Finding], stacks: Sequence[Sequence[Frame]] = ()
 ) -> list[Observation]:
-    """One for each finding about speed that is not among ``measured``, those with the largest share first.
+    """Observations for the findings about speed that are not in ``measured``, the largest shares first.
 
-    ``stacks``: where the trainings of ``analyses`` made their first steps.
+    ``stacks``: stacks of the first steps of the trainings in ``analyses``.
     """
     others = [finding for finding in linted.findings if finding not in measured and is_about_speed(finding)]
     texts = {path: source.text for path, source in linted.sources.items()}

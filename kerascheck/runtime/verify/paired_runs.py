@@ -1,4 +1,4 @@
-"""Runs of a variant paired with runs of the script as written, and the ratio of their steps."""
+"""Runs of a variant paired with runs of the original script, and the ratio of their step times."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from kerascheck.runtime.verify.stats import FIRST_LOOK, Ratio, speedup
 from kerascheck.runtime.verify.variants import Variant
 from kerascheck.runtime.verify.verdict import QUIET, Status, judge_ratio
 
-_ENOUGH_QUIET = 12  # undisturbed pairs of blocks from which disturbed ones are left out
-_MOSTLY_INNER = 0.5  # share of steps within epochs from which the steps that begin one are left out
+_ENOUGH_QUIET = 12  # undisturbed block pairs; with at least this many, disturbed pairs are dropped
+_MOSTLY_INNER = 0.5  # share of steps within epochs; above it, the steps that begin an epoch are dropped
 
 
 @dataclass(slots=True)
 class PairedRuns:
-    """The rounds of one variant beside those of the script as written."""
+    """The rounds of one variant beside those of the original script."""
 
     variant: Variant
     original_runs: list[Run] = field(default_factory=list)
@@ -31,7 +31,7 @@ class PairedRuns:
     ratio: Ratio | None = None
 
     def add(self, original: Run, run: Run, looks: int) -> None:
-        """Add a round; ``looks``: how often the interval may be looked at in all."""
+        """Add a round; ``looks`` is the total number of planned looks at the interval."""
         self.original_runs.append(original)
         self.runs.append(run)
         self.ratio = speedup(*paired_blocks(self.original_runs, self.runs), looks=looks)
@@ -48,19 +48,19 @@ class PairedRuns:
 
     @property
     def pairs(self) -> int:
-        """Number of measured pairs of neighbouring blocks."""
+        """Number of measured pairs of adjacent blocks."""
         return sum(min(len(a.blocks), len(b.blocks)) for a, b in zip(self.original_runs, self.runs))
 
     @property
     def change(self) -> str | None:
-        """How the results differ, see :func:`kerascheck.runtime.verify.result_change.result_change`."""
+        """Difference of the results, see :func:`kerascheck.runtime.verify.result_change.result_change`."""
         return result_change(self.original_runs, self.runs, self.variant.tolerance or 0.0)
 
 
 def paired_blocks(original: Sequence[Run], other: Sequence[Run]) -> tuple[list[list[float]], list[list[float]]]:
-    """Mean step times of neighbouring blocks, by round, of both.
+    """Mean step times of adjacent blocks of both sides, by round.
 
-    Steps that begin an epoch count where each block is an epoch, or where nearly all steps begin one.
+    Steps that begin an epoch count if each block is an epoch, or if nearly all steps begin one.
     """
     blocks = [block for run in (*original, *other) for block in run.blocks]
     inner = min(_inner_share(original), _inner_share(other)) >= _MOSTLY_INNER and not all(b.epochs == 1 for b in blocks)
@@ -73,16 +73,16 @@ def paired_blocks(original: Sequence[Run], other: Sequence[Run]) -> tuple[list[l
 
 
 def quiet_pairs(pairs: Sequence[tuple[BlockTiming, BlockTiming]]) -> Sequence[tuple[BlockTiming, BlockTiming]]:
-    """Pairs of blocks during which other programs left the machine alone, if there are enough; else all.
+    """Pairs of blocks during which other programs were idle, if there are enough; else all pairs.
 
-    The load of others selects them, never their own times, so that the selection is unbiased.
+    The selection uses the load of other programs, never the measured times, so it is unbiased.
     """
     quiet = [pair for pair in pairs if all(each.other_load is not None and each.other_load < QUIET for each in pair)]
     return quiet if len(quiet) >= max(_ENOUGH_QUIET, len(pairs) // 4) else pairs
 
 
 def mean_step(block: BlockTiming, inner: bool) -> float:
-    """Mean seconds of a step; ``inner``: of those that do not begin an epoch.
+    """Mean seconds per step; ``inner``: only of steps that do not begin an epoch.
 
     Between epochs TensorFlow may stall for seconds when it destroys an iterator.
     """
@@ -92,7 +92,7 @@ def mean_step(block: BlockTiming, inner: bool) -> float:
 
 
 def _inner_share(runs: Sequence[Run]) -> float:
-    """The share of steps that do not begin an epoch."""
+    """Share of steps that do not begin an epoch."""
     blocks = [block for run in runs for block in run.blocks]
     return sum(block.inner_steps for block in blocks) / sum(block.steps for block in blocks)
 

@@ -1,4 +1,4 @@
-"""Plans of timed runs: how many steps of warm-up, blocks and seconds, from a scouting run."""
+"""Plans of timed runs: warm-up steps, blocks and seconds, derived from a scouting run."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from kerascheck.runtime.verify.stats import FIRST_LOOK
 from kerascheck.runtime.verify.variants import Variant
 
 FEWEST_BLOCKS = 8
-"""Blocks of a variant, over all rounds, below which there is no verdict."""
+"""Minimum blocks of a variant over all rounds for a verdict."""
 _BLOCK_SECONDS = 0.15
 _MOST_BLOCKS = 80  # per round
-_MEASURED_SECONDS = 15.0  # per round, at most
-_FIRST_EPOCH_SECONDS = 6.0  # a longer first epoch is not waited for
+_MEASURED_SECONDS = 15.0  # maximum per round
+_FIRST_EPOCH_SECONDS = 6.0  # a longer first epoch is not part of the warm-up
 _LONGEST_EPOCH_BLOCK = 3.0  # seconds; a longer epoch is split into several blocks
 _WARMUP_STEPS = 5
 _WARMUP_LIMIT = 15.0  # seconds
-_PLANNED_ROUNDS = 3  # that the seconds of a variant should suffice for, start-up included
-_LATE = 1.25  # how many times as long as planned a round may take
+_PLANNED_ROUNDS = 3  # rounds that fit into the seconds of a variant, including start-up
+_LATE = 1.25  # maximum duration of a round relative to its plan
 _AT_ONCE = 8
-"""How many times as long as alone a script may take with others beside it on a busy machine."""
+"""Slow-down that a script may suffer on a busy machine with others beside it."""
 _MOST_SIDE_BY_SIDE = 4
-_MEMORY_SHARE = 0.7  # of the free memory that the processes of a group may take
+_MEMORY_SHARE = 0.7  # share of the free memory that the processes of a group may use
 _SHORTEST_STEP = 1e-5  # seconds
-_UNKNOWN_STEP = 1.0  # seconds of a step that was not timed
+_UNKNOWN_STEP = 1.0  # assumed seconds of a step that was not timed
 
 
 def timed_plan(scout: Run, training: int, budget: Budget, whole_epochs: bool = False) -> Plan:
-    """Plan the timed runs of training number ``training``, which ``scout`` is a run of.
+    """Plan the timed runs of training number ``training``, based on its scouting run ``scout``.
 
     Args:
-        whole_epochs: make each block one epoch, where epochs are short enough.
+        whole_epochs: make each block one epoch if epochs are short enough.
     """
     report = scout.report
     step = step_seconds(scout)
@@ -46,15 +46,15 @@ def timed_plan(scout: Run, training: int, budget: Budget, whole_epochs: bool = F
     warmup = _WARMUP_STEPS
     epoch = _epoch_steps(report)
     if epoch and epoch * step < _FIRST_EPOCH_SECONDS:
-        # A cache, say, speeds up later epochs only: these must be measured.
+        # Later epochs may be faster, for example because of a cache. Measure these.
         warmup = max(warmup, epoch + 2)
     if whole_epochs and epoch and epoch * step < _LONGEST_EPOCH_BLOCK:
         block_steps = epoch
-    # At least two rounds must fit: differences between processes show only between rounds.
+    # At least two rounds must fit, because differences between processes show only between rounds.
     seconds = max(2.0, min(_MEASURED_SECONDS, budget.seconds / _PLANNED_ROUNDS - (report.first_step_at or 0.0)))
     blocks = max(4, min(_MOST_BLOCKS, round(seconds / (block_steps * step))))
     if report.reason != "done":
-        # The training is shorter than that and cannot be continued: stop with its last step.
+        # The training is shorter than the plan and cannot be continued: stop at its last step.
         warmup, block_steps, blocks = _fitted(report.steps, warmup, block_steps)
     if budget.steps is not None:
         block_steps, blocks = _limited_steps(budget.steps, block_steps, blocks)
@@ -64,7 +64,7 @@ def timed_plan(scout: Run, training: int, budget: Budget, whole_epochs: bool = F
         warmup_limit=min(_WARMUP_LIMIT, budget.seconds / 4),
         block_steps=block_steps,
         blocks=blocks,
-        # A busy machine may be slower than the scouting run.
+        # A busy machine may be slower now than during the scouting run.
         seconds=_LATE * seconds,
         in_turn=not report.facts.gpus,
         training=training,
@@ -74,21 +74,21 @@ def timed_plan(scout: Run, training: int, budget: Budget, whole_epochs: bool = F
 
 
 def _epoch_steps(report: TrainingReport) -> int | None:
-    """Steps of the first epoch; None where it did not end."""
+    """Steps of the first epoch; None if it did not complete."""
     if report.facts.epoch_lengths:
         return report.facts.epoch_lengths[0]
     return report.epoch_starts[1] if len(report.epoch_starts) > 1 else None
 
 
 def _fitted(steps: int, warmup: int, block_steps: int) -> tuple[int, int, int]:
-    """Steps of warm-up, steps per block and blocks for a training of ``steps`` steps."""
+    """Split a training of ``steps`` steps into warm-up steps, steps per block and blocks."""
     warmup = min(warmup, max(2, steps // 5))
     block_steps = max(1, min(block_steps, (steps - warmup) // FEWEST_BLOCKS))
     return warmup, block_steps, max(1, (steps - warmup) // block_steps)
 
 
 def _limited_steps(steps: int, block_steps: int, blocks: int) -> tuple[int, int]:
-    """Steps per block and blocks where all rounds together may have ``steps`` steps."""
+    """Steps per block and number of blocks if all rounds together may take ``steps`` steps."""
     fewest = FEWEST_BLOCKS // FIRST_LOOK
     per_round = max(fewest, steps // _PLANNED_ROUNDS)
     block_steps = min(block_steps, per_round // fewest)
@@ -96,9 +96,9 @@ def _limited_steps(steps: int, block_steps: int, blocks: int) -> tuple[int, int]
 
 
 def shortened(plan: Plan, runs: Iterable[Run]) -> Plan:
-    """``plan``, or a shorter one where a training ended before enough of its blocks were measured.
+    """``plan``, or a shorter one if a training ended before enough of its blocks were measured.
 
-    A fast variant may be over within the warm-up of the script as written.
+    A fast variant may end within the number of warm-up steps of the original script.
     """
     lengths = [
         run.report.steps
@@ -114,7 +114,7 @@ def shortened(plan: Plan, runs: Iterable[Run]) -> Plan:
 
 
 def limited(budget: Budget, scout: Run) -> Budget:
-    """``budget`` with tighter limits for a hanging script, from the times of its scouting run."""
+    """``budget`` with tighter limits for a hanging script, based on the times of its scouting run."""
     longest = max((each.seconds for each in scout.report.durations), default=0.0)
     longest = max([longest, *(tick for block in scout.blocks for tick in block.ticks)])
     return replace(
@@ -125,7 +125,7 @@ def limited(budget: Budget, scout: Run) -> Budget:
 
 
 def all_step_seconds(runs: Iterable[Run]) -> list[float]:
-    """Seconds of single steps; of whole blocks on a GPU, which the host may run ahead of within a block."""
+    """Seconds of single steps; on a GPU of whole blocks, since the host may run ahead within a block."""
     runs = list(runs)
     if any(run.facts.gpus for run in runs):
         return [block.seconds_per_step for run in runs for block in run.blocks]
@@ -133,13 +133,13 @@ def all_step_seconds(runs: Iterable[Run]) -> list[float]:
 
 
 def step_seconds(run: Run) -> float:
-    """Median seconds of a step."""
+    """Median seconds per step."""
     ticks = all_step_seconds([run]) or [each.seconds / each.steps for each in run.report.durations]
     return max(_SHORTEST_STEP, statistics.median(ticks)) if ticks else _UNKNOWN_STEP
 
 
 def groups(variants: Sequence[Variant], scout: Run) -> Iterator[Sequence[Variant]]:
-    """Split variants into groups; each runs beside one process of the script as written, as memory allows."""
+    """Split variants into groups that fit into memory; each runs beside one process of the original script."""
     size = _MOST_SIDE_BY_SIDE - 1
     free = _free_memory()
     if free is not None:

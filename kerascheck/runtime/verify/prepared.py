@@ -1,4 +1,4 @@
-"""A script that is linted and ready to be measured, here or elsewhere."""
+"""A linted script that is ready to be measured, here or on another machine."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A script to run, and the findings that its results are about."""
+    """A script to run, and the findings that its results refer to."""
 
     linted: Linted
     repairs: Sequence[Repair]
     run: Script
     command: str
-    """For people."""
+    """Command line for display."""
 
     @property
     def variants(self) -> list[Variant]:
-        """Variants to compare the script with, and to analyse trainings for."""
+        """Variants to compare with the script, and variants that only request an analysis."""
         return [*(repair.variant for repair in self.repairs), *looks(self.linted, self.repairs)]
 
     def result(self, comparison: Comparison, machine: MachineClass, gpu: GpuSummary | None) -> Verification:
-        """Combine a comparison on a machine with the findings."""
+        """Combine a comparison with the machine that ran it and with the findings."""
         return Verification(
             comparison,
             self.linted,
@@ -58,15 +58,15 @@ def prepare(
     directory: str | None = None,
     spec: RuleSpec | None = None,
 ) -> Prepared:
-    """Lint ``script`` and make its variants.
+    """Lint ``script`` and create its variants.
 
-    ``directory``: where it runs, and what its command is relative to (None: the working directory). ``spec``: the
-    rule whose slow.py the script is. Raises NotAScript and ConfigError as ``findings_of`` does.
+    ``directory``: working directory of the run, to which the shown command is relative (None: the current one).
+    ``spec``: rule whose slow.py the script is. Raises NotAScript and ConfigError like ``findings_of``.
     """
     linted = findings_of(script, configuration)
     made = repairs(linted, every=spec is not None)
     if spec is not None and not made:
-        # Not every rule repairs by itself what its example shows repaired.
+        # Some rules have no fix for the change that their example shows.
         from kerascheck.runtime.verify.evidence import example_variants
 
         made = [Repair(replace(variant, name=f"fast.py, {variant.name}"), ()) for variant in example_variants(spec)]

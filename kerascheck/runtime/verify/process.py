@@ -1,4 +1,4 @@
-"""One measured process in a session of its own: two pipes for messages and orders, and a certain end.
+"""One measured process in its own session: two pipes for messages and orders, and guaranteed termination.
 
 POSIX only for now: freezing a process between its blocks needs ``SIGSTOP``.
 """
@@ -26,7 +26,7 @@ _CHILD = Path(__file__).parent / "child" / "__main__.py"
 _MARK = "KERASCHECK_RUN"
 _LOG_TAIL = 4000
 _LAST_SECONDS = 5.0
-"""How long a process may take to end once its pipe is closed."""
+"""Seconds that a process may take to end after its pipe is closed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Plan:
     warmup_seconds: float = 1.0
     """The warm-up lasts until both are reached."""
     warmup_limit: float = 15.0
-    """Seconds after which two steps of warm-up suffice."""
+    """Seconds after which two warm-up steps suffice."""
     block_steps: int = 0
     """Steps per block; 0: as many as fill ``block_seconds``."""
     block_seconds: float = 0.5
@@ -45,40 +45,40 @@ class Plan:
     seconds: float | None = None
     """Seconds of blocks after which two blocks suffice; None: never."""
     in_turn: bool = False
-    """Wait for an order before every block; the parent then watches ``seconds``."""
+    """Wait for an order before every block; the parent then enforces ``seconds``."""
     kind: str | None = None
     """Kind of the bare loop to measure; None: any training."""
     training: int = 0
-    """Number of the training, or of the loop among those of ``kind``, in the order of their first steps."""
+    """Number of the training or of the loop of this ``kind``, in the order of their first steps."""
     passes: int | None = None
-    """Passes over ``tf.data`` iterators after which the data starts again; None: it never does."""
+    """Passes over ``tf.data`` iterators before the data restarts; None: it never does."""
     weak_after: float = 10.0
     """Seconds after which a bare loop counts as the training."""
     rows: bool = False
-    """Count the samples of the first batches, at the end."""
+    """Count the samples of the first batches at the end."""
     diagnose: bool = False
-    """Look at graphs, the model and the pipeline, which disturbs the steps a little."""
+    """Examine graphs, the model and the pipeline, which disturbs the steps slightly."""
     parts: bool = False
     """Time the parts of a step, and the step without its input, after the blocks."""
     validation: bool = False
-    """Let ``fit`` validate; validations then count in the blocks."""
+    """Run the validation of ``fit``, and include it in the blocks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ceiling:
-    """Which input to replace by one cached batch, which shows how far a faster input can go."""
+    """The input to replace by one cached batch, which shows the maximum gain of a faster input."""
 
     iterator: int | None
-    """Index of the first ``tf.data`` iterator to replace, in the order of their creation; None: none of them."""
+    """Index of the first ``tf.data`` iterator to replace, in order of creation; None: replace none."""
     loops: bool
-    """Whether to replace the datasets that loops inside a ``tf.function`` iterate over."""
+    """Whether to replace the datasets of loops inside a ``tf.function``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Script:
     """A script with its arguments and environment.
 
-    ``sources`` maps absolute paths to the text to run instead of the file's; it always holds the script itself.
+    ``sources`` maps absolute paths to replacement texts for these files; it always contains the script itself.
     """
 
     path: str
@@ -88,11 +88,11 @@ class Script:
     python: str = sys.executable
     environment: Mapping[str, str] = field(default_factory=dict)
     ceiling: Ceiling | None = None
-    """None: leave the data alone."""
+    """None: leave the data unchanged."""
 
 
 class Ended(Exception):
-    """The process has ended without a closing message; ``str()`` says how, for people."""
+    """The process ended without a closing message; ``str()`` describes the end, for display."""
 
 
 class TooLate(Exception):
@@ -100,14 +100,14 @@ class TooLate(Exception):
 
 
 class ScriptProcess:
-    """A script running under probes. Use as a context manager: leaving it ends the whole process group."""
+    """A script that runs under probes. As a context manager it ends the whole process group on exit."""
 
     def __init__(self, script: Script, plan: Plan, *, seed: int = 1) -> None:
-        """Start it; raises OSError if the interpreter cannot be started."""
+        """Start the process; raises OSError if the interpreter cannot be started."""
         self._buffer = b""
         self._frozen = False
         self._mark = uuid.uuid4().hex
-        # Short, because sockets of multiprocessing live below it and their paths are limited to about 100 bytes.
+        # Short, because multiprocessing creates sockets below it, and their paths are limited to about 100 bytes.
         self._scratch = tempfile.mkdtemp(prefix="kc-")
         events, child_events = os.pipe()
         child_orders, orders = os.pipe()
@@ -130,7 +130,7 @@ class ScriptProcess:
         environment |= {"TMPDIR": self._scratch, _MARK: self._mark}
         self._log = Path(self._scratch, "output.txt").open("wb")
         try:
-            # -B: bytecode of the script's own modules would be a file left behind.
+            # -B: avoid leaving bytecode files of the script's own modules.
             self._process = subprocess.Popen(
                 [script.python, "-B", str(_CHILD), str(run_file)],
                 stdin=subprocess.DEVNULL,
@@ -163,18 +163,18 @@ class ScriptProcess:
         return self._process.pid
 
     def next_message(self, deadline: float) -> Message:
-        """Wait for the next message, until ``deadline`` (``time.monotonic()``).
+        """Wait for the next message until ``deadline`` (``time.monotonic()``).
 
         Raises:
-            TooLate: no message has come by then.
-            Ended: the process has ended without one.
-            InvalidMessage: what came is no message.
+            TooLate: no message arrived in time.
+            Ended: the process ended without sending one.
+            InvalidMessage: the line is not a valid message.
         """
         while b"\n" not in self._buffer:
             wait = deadline - time.monotonic()
             if wait <= 0:
                 raise TooLate
-            # The pipe alone would not tell the end: a process that the script forked may hold it open.
+            # The pipe alone does not show the end: a process that the script forked may hold it open.
             readable, _, _ = select.select([self._events], [], [], min(wait, 0.2))
             if readable:
                 data = os.read(self._events, 1 << 16)
@@ -201,31 +201,31 @@ class ScriptProcess:
         return f"the process ended by itself with status {status}"
 
     def freeze(self) -> None:
-        """Stop all threads and child processes of the script where they are."""
+        """Suspend all threads and child processes of the script."""
         self._signal(signal.SIGSTOP)
         self._frozen = True
 
     def go_on(self, *, enough: bool = False) -> None:
-        """Let a process that waits (and may be frozen) run its next block, or end with its last word if that is ``enough``."""
+        """Resume a waiting process for its next block; if ``enough``, for its closing message."""
         os.write(self._orders, b"e" if enough else b"g")
         if self._frozen:
             self._signal(signal.SIGCONT)
             self._frozen = False
 
     def output(self) -> str:
-        """The last of what the script printed."""
+        """The tail of the script's output."""
         self._log.flush()
         text = Path(self._scratch, "output.txt").read_bytes()[-_LOG_TAIL:]
         return text.decode("utf-8", "replace")
 
     def kill(self) -> None:
-        """End the process, its group and everything that it started."""
+        """Kill the process, its group and all processes that it started."""
         self._signal(signal.SIGKILL)
         self._process.wait()
         _kill_marked(self._mark)
 
     def close(self) -> None:
-        """As :meth:`kill`, and remove the scratch folder."""
+        """Kill the process like :meth:`kill`, and remove the scratch folder."""
         self.kill()
         self._log.close()
         for descriptor in (self._events, self._orders):
@@ -240,7 +240,7 @@ class ScriptProcess:
 
 
 def _kill_marked(mark: str) -> None:
-    """End processes that left the group (``setsid``, daemons), found by the mark in their environment (Linux only)."""
+    """Kill processes that left the group (``setsid``, daemons), found by a mark in their environment (Linux only)."""
     needle = f"{_MARK}={mark}".encode()
     for entry in Path("/proc").glob("[0-9]*/environ"):
         try:

@@ -1,4 +1,4 @@
-"""The report of a verification as one HTML page that needs no network."""
+"""Report of a verification as one HTML page that needs no network."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _STYLE = """
 
 
 def render(result: Verification) -> str:
-    """The page. All that comes from the script or its path is escaped."""
+    """Render the page. All text from the script or its path is escaped."""
     return page(f"{relative(result.comparison.script)}: what each repair is worth", _body(result), _STYLE)
 
 

@@ -1,4 +1,4 @@
-"""The report of a verification on a terminal."""
+"""Report of a verification on a terminal."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LOG_OF_TENSORFLOW = re.compile(
     r"[IW]\d{4} \d\d:\d\d:|\d{4}-\d\d-\d\d \d\d:\d\d:[\d.]+: I |To enable the following instructions:|"
     r"WARNING: All log messages before absl"
 )
-"""What TensorFlow's C++ code logs at its start, below an error: no answer to why a script ended."""
+"""Start-up logs of TensorFlow's C++ code below an error; they do not explain why a script ended."""
 _LONGEST_BAR = 4.0
 """The ratio that fills a verdict's bar."""
 
@@ -33,15 +33,15 @@ METHOD = (
     "A ratio is the mean over rounds of fresh processes of both; a round counts the mean of the middle half of the ratios of neighbouring "
     "blocks of steps. In brackets its 95 % interval, which allows for rounds being added until it decides (group-sequential, Pocock 1977)."
 )
-"""How ratios are reached, for people."""
+"""How ratios are measured, for display."""
 NOTHING_TO_COMPARE = "No finding about speed in this script has a fix: there is nothing to compare."
 
 Style = Callable[..., str]
-"""``click.style`` or something like it."""
+"""``click.style`` or a compatible function."""
 
 
 def render(result: Verification, style: Style = lambda text, **options: text) -> Iterator[str]:
-    """Lines of the report. ``style`` colours words."""
+    """Yield the lines of the report. ``style`` colours words."""
     comparison = result.comparison
     yield ""
     if comparison.failure:
@@ -73,7 +73,7 @@ def render(result: Verification, style: Style = lambda text, **options: text) ->
 
 
 def fitted(lines: Iterator[str], width: int) -> Iterator[str]:
-    """Lines of a report for a terminal of ``width`` columns; what a script printed stays as it is."""
+    """Wrap a report for a terminal of ``width`` columns, except for output of the script."""
     for line in lines:
         text = line.lstrip()
         indent = " " * (len(line) - len(text))
@@ -81,7 +81,7 @@ def fitted(lines: Iterator[str], width: int) -> Iterator[str]:
 
 
 def ranked(result: Verification) -> list[Verdict]:
-    """Verdicts by what they bring, those that were not run last."""
+    """Verdicts sorted by benefit, with those not run last."""
     return sorted(
         result.comparison.verdicts, key=lambda v: (v.status is Status.NOT_RUN, -(v.ratio.value if v.ratio else 0))
     )
@@ -113,7 +113,7 @@ def _where_time_goes(analysis: Analysis, several: bool, style: Style) -> Iterato
 
 
 def details_of(analysis: Analysis) -> Iterator[str]:
-    """Single facts about a training that reports mention."""
+    """Single facts about a training for reports."""
     facts, model = analysis.facts, analysis.facts.model
     if facts.backend:
         yield f"Keras {facts.versions.get('keras') or facts.versions.get('tf-keras')} on {facts.backend}"
@@ -174,7 +174,7 @@ def _verdict(verdict: Verdict, result: Verification, style: Style) -> Iterator[s
 
 
 def pointless(verdict: Verdict, result: Verification) -> Iterator[str]:
-    """Why nothing was to be won, if that is so."""
+    """Reasons why no speed-up was possible, if that is so."""
     repair = result.repairs.get(verdict.name)
     if (
         verdict.status is Status.CONFIRMED
@@ -190,7 +190,7 @@ def pointless(verdict: Verdict, result: Verification) -> Iterator[str]:
 
 def printed_last(text: str) -> Iterator[str]:
     """The last lines that a script printed."""
-    # Progress bars write over themselves.
+    # Progress bars overwrite themselves.
     text = re.sub(r"[^\n]*\r(?!\n)|\x08+", "", text)
     lines = [line for line in plain(text).strip().splitlines() if not _LOG_OF_TENSORFLOW.match(line)][-8:]
     if lines:

@@ -1,4 +1,4 @@
-"""The result of a verification, for all reports and for the evidence memory."""
+"""The result of a verification, for all reports and for stored evidence."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from kerascheck.runtime.verify.scouting import frames
 from kerascheck.runtime.verify.verdict import Status, Verdict
 
 FRAMEWORKS = ("keras", "tf-keras", "tensorflow", "jax", "torch")
-"""Names of the distributions whose versions a measurement depends on."""
+"""Names of the distributions whose versions affect a measurement."""
 
 
 @dataclass(slots=True)
@@ -37,25 +37,25 @@ class Verification:
     """By the name of the variant; without entry for variants that no finding stands behind."""
     machine: MachineClass
     command: str
-    """What was run, for people."""
+    """Command that was run, for display."""
     gpu: GpuSummary | None = None
     """Utilisation, memory, power and clocks while it ran; None without a GPU or without nvidia-ml-py."""
 
     @property
     def versions(self) -> dict[str, str]:
-        """Of the frameworks that the script loaded."""
+        """Versions of the frameworks that the script loaded."""
         return versions_of(self.comparison.scout.facts)
 
     @property
     def has_several_trainings(self) -> bool:
-        """Whether more than the first training was looked at, or another one."""
+        """Whether several trainings, or one other than the first, were measured."""
         return len(self.comparison.scouts) > 1 or any(
             (analysis.number or 1) > 1 for analysis in self.comparison.analyses
         )
 
     @property
     def observations(self) -> list[Observation]:
-        """What was seen at the places of findings that have no fix."""
+        """Observations at the places of findings without a fix."""
         measured = [finding for repair in self.repairs.values() for finding in repair.findings]
         return observations(
             self.linted,
@@ -66,7 +66,7 @@ class Verification:
 
     @property
     def not_about_speed(self) -> list[Finding]:
-        """Findings that no measurement of time can say anything about."""
+        """Findings that no measurement of time can confirm."""
         measured = [finding for repair in self.repairs.values() for finding in repair.findings]
         return [finding for finding in self.linted.findings if finding not in measured and not is_about_speed(finding)]
 
@@ -140,7 +140,7 @@ _WHERE_KNOWN = (
 
 
 def _json_facts(facts: TrainingFacts) -> dict[str, Any]:
-    """The facts of a diagnosed training in the report for programs, flat."""
+    """The facts of a diagnosed training in the JSON report, flat."""
     found = {name: plain(getattr(facts, name)) for name in _ALWAYS}
     found |= {name: value for name in _WHERE_KNOWN if (value := getattr(facts, name)) is not None}
     found |= facts.versions

@@ -9,9 +9,9 @@ from kerascheck.runtime.verify.messages import TensorSpec, TrainingFacts
 from kerascheck.runtime.verify.rounds import Run
 from kerascheck.runtime.verify.stats import disagreement
 
-_LOSSES = 8  # that are compared
+_LOSSES = 8  # maximum losses compared
 _ROUNDING = 1e-4
-"""Relative difference that another order of float32 sums makes within the first few steps."""
+"""Relative difference that another summation order of float32 causes within the first few steps."""
 
 
 def losses_of(run: Run) -> dict[int, float]:
@@ -22,18 +22,18 @@ def losses_of(run: Run) -> dict[int, float]:
 
 
 def common_losses(a: Mapping[int, float], b: Mapping[int, float]) -> tuple[list[int], list[float], list[float]]:
-    """Step counts at which both runs read a loss, and these losses.
+    """Step counts at which both runs read a loss, and the losses of both.
 
-    With ``steps_per_execution`` not every step shows one.
+    With ``steps_per_execution`` only some steps report one.
     """
     steps = [step for step in a if step in b][:_LOSSES]
     return steps, [a[step] for step in steps], [b[step] for step in steps]
 
 
 def result_change(original: Sequence[Run], other: Sequence[Run], tolerance: float) -> str | None:
-    """Describe how the results of a variant differ, for people; None if they agree.
+    """Describe how the results of a variant differ, for display; None if they agree.
 
-    A script whose losses vary from run to run is allowed three times its own spread.
+    A script whose losses vary between runs is allowed three times its own spread.
 
     Args:
         tolerance: relative difference of losses that counts as equal.
@@ -66,9 +66,9 @@ def _data_change(a: TrainingFacts, b: TrainingFacts) -> str | None:
 
 
 def _rows_change(original: Sequence[TrainingFacts], other: Sequence[TrainingFacts]) -> str | None:
-    """Describe how the sizes of the first batches differ.
+    """Describe differences in the sizes of the first batches.
 
-    None also where the sizes of the script as written vary from run to run.
+    Returns None also if the sizes of the original script vary between runs.
     """
     if not original or not other:
         return None

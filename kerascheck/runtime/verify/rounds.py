@@ -1,4 +1,4 @@
-"""Rounds of fresh processes whose blocks run in turn, A B B A ..., while all others are frozen."""
+"""Rounds of fresh processes whose blocks run in turn, A B B A ..., while all others are suspended."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from kerascheck.runtime.verify.messages import (
 from kerascheck.runtime.verify.process import Ended, Plan, Script, ScriptProcess, TooLate
 
 TOO_LATE = "it took too long"
-"""``Run.failure`` of a process that was ended at its deadline."""
-_LATE_FACTS_SECONDS = 30.0  # that one diagnostic after the report may take
-_FEWEST_BLOCKS = 2  # of each run before a late round ends
+"""``Run.failure`` of a process that was killed at its deadline."""
+_LATE_FACTS_SECONDS = 30.0  # maximum per diagnostic after the report
+_FEWEST_BLOCKS = 2  # minimum blocks per run before a late round ends
 
 
 @dataclass(slots=True)
@@ -31,16 +31,16 @@ class Run:
 
     blocks: list[BlockTiming] = field(default_factory=list)
     end: TrainingReport | None = None
-    """None where the process ended without it."""
+    """None if the process ended without it."""
     failure: str | None = None
-    """Why ``end`` is missing or cannot be used."""
+    """Reason why ``end`` is missing or unusable."""
     output: str = ""
     trainings: list[TrainingStart] = field(default_factory=list)
     """In the order of their first steps."""
 
     @property
     def report(self) -> TrainingReport:
-        """The closing message of a run that has one.
+        """The closing message of a run.
 
         Raises:
             ValueError: there is none.
@@ -51,12 +51,12 @@ class Run:
 
     @property
     def facts(self) -> TrainingFacts:
-        """Of the closing message; without one, empty facts."""
+        """Facts of the closing message; empty if there is none."""
         return TrainingFacts() if self.end is None else self.end.facts
 
 
 Settled = Callable[[Mapping[str, Run]], Collection[str]]
-"""Given the runs so far, returns the names of those that need no further block."""
+"""Receives the runs so far and returns the names of those that need no further block."""
 
 
 def measure_in_turn(
@@ -72,10 +72,10 @@ def measure_in_turn(
 
     Args:
         scripts: by name.
-        plan: of all scripts that ``plans`` does not name.
+        plan: for all scripts that ``plans`` does not name.
         start_limit: seconds until every script must have warmed up.
-        block_limit: seconds that a block may take.
-        plans: of single scripts.
+        block_limit: maximum seconds per block.
+        plans: for single scripts.
         settled: called after every round of blocks; the runs that it names get no further block.
     """
     runs = {name: Run() for name in scripts}
@@ -108,16 +108,16 @@ def measure_one_by_one(
     plans: Mapping[str, Plan] = MappingProxyType({}),
     settled: Settled = lambda runs: (),
 ) -> dict[str, Run]:
-    """Run all ``scripts`` one after the other to the ends of their plans: a GPU's memory holds one process only.
+    """Run all ``scripts`` one after the other to the ends of their plans: GPU memory holds only one process.
 
-    Arguments as for :func:`measure_in_turn`; ``settled`` is ignored.
+    Takes the arguments of :func:`measure_in_turn`; ignores ``settled``.
     """
     limits = {"start_limit": start_limit, "block_limit": block_limit}
     return {name: run_alone(script, plans.get(name, plan), **limits) for name, script in scripts.items()}
 
 
 def run_alone(script: Script, plan: Plan, *, start_limit: float, block_limit: float) -> Run:
-    """Run one script to the end of its plan, or until a limit passes."""
+    """Run one script to the end of its plan or until a limit is exceeded."""
     run = Run()
     with ScriptProcess(script, plan) as process:
         _until_ready(process, run, time.monotonic() + start_limit, block_limit)

@@ -38,7 +38,7 @@ def print_report(text: str, output_file: str | None, color: bool | None = False)
 
 @contextmanager
 def ends_on_signals() -> Iterator[None]:
-    """Turn SIGTERM and SIGHUP into exceptions, so that every process that was started is ended."""
+    """Turn SIGTERM and SIGHUP into exceptions, so that all started processes are ended."""
 
     def stop(number: int, frame: object) -> None:
         raise SystemExit(128 + number)
@@ -52,7 +52,7 @@ def ends_on_signals() -> Iterator[None]:
 
 
 class Progress:
-    """One line on a terminal's standard error, gone at the end."""
+    """A progress line on a terminal's standard error, removed at the end."""
 
     def __init__(self, active: bool = True) -> None:
         self._active = active and sys.stderr.isatty()
@@ -65,7 +65,7 @@ class Progress:
         self.clear()
 
     def show(self, text: str, seconds_left: float) -> None:
-        """What is being done, and about how many seconds remain."""
+        """Show the current activity and the estimated seconds left."""
         if not self._active:
             return
         left = f"{max(1, round(seconds_left / 60))} min" if seconds_left > 90 else f"{max(1, round(seconds_left))} s"
@@ -79,10 +79,10 @@ class Progress:
 
 
 class ScriptCommand(click.Command):
-    """A command that runs a script: an option that it does not know may be one of the script."""
+    """A command that runs a script. Options that it does not know may belong to the script."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """As click does; raises UsageError that says where the script's own options go."""
+        """Parse like click; the UsageError for unknown options says where the script's own options go."""
         given = list(args)
         try:
             return super().parse_args(ctx, args)

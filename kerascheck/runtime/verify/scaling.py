@@ -28,7 +28,7 @@ _MEASURED = (Status.CONFIRMED, Status.NO_EFFECT, Status.SLOWER, Status.CHANGES_R
 
 
 class TooFewGpus(Exception):
-    """There is nothing to compare; ``str()`` says why, in one line."""
+    """There is nothing to compare; ``str()`` gives the reason in one line."""
 
 
 @dataclass(slots=True)
@@ -36,16 +36,16 @@ class Side:
     """One way to run the script."""
 
     devices: list[str]
-    """As ``CUDA_VISIBLE_DEVICES`` names them."""
+    """Device names as in ``CUDA_VISIBLE_DEVICES``."""
     replicas: int | None = None
-    """That make a step together; None where the script has no strategy of TensorFlow."""
+    """Number of replicas that make a step together; None if the script uses no strategy of TensorFlow."""
     global_batch: int | None = None
-    """Examples of a step; None where that is unknown."""
+    """Examples per step; None if unknown."""
     step_seconds: float | None = None
 
     @property
     def batch_per_replica(self) -> float | None:
-        """Examples of a step that one replica computes."""
+        """Examples per step and replica."""
         return None if self.global_batch is None else self.global_batch / (self.replicas or 1)
 
     @property
@@ -67,18 +67,18 @@ class Side:
 
 @dataclass(slots=True)
 class Scaling:
-    """Throughput of all devices against one of them."""
+    """Throughput of all devices compared with one of them."""
 
     script: str
     command: str
     one: Side
     all: Side
     ratio: Ratio | None = None
-    """Of the examples per second, or where the batch is unknown of the steps; None where it was not measured."""
+    """Ratio of the examples per second; of the steps if the batch is unknown; None if not measured."""
     failure: str | None = None
-    """Why it was not measured."""
+    """Reason why it was not measured."""
     doubt: str | None = None
-    """Why the ratio is no verdict, such as other processes on a GPU."""
+    """Reason why the ratio gives no verdict, such as other processes on a GPU."""
     machine: MachineClass = field(kw_only=True)
     gpu: GpuSummary | None = None
     """See :meth:`gpu.Sampler.summary`."""
@@ -86,11 +86,11 @@ class Scaling:
 
     @property
     def efficiency(self) -> float | None:
-        """The share of what the devices could bring that they do bring: 1 where n of them are n times as fast."""
+        """Scaling efficiency: 1 if n devices are n times as fast as one."""
         return None if self.ratio is None else self.ratio.value / len(self.all.devices)
 
     def as_dict(self) -> ScalingJson:
-        """Everything, in types that JSON knows."""
+        """Convert to JSON types."""
         return {
             "version": 1,
             "script": self.script,
@@ -108,7 +108,10 @@ class Scaling:
 
 
 def devices(cards: int, named: str | None) -> list[str]:
-    """The names of the GPUs that a script may use, of so many ``cards`` and by the value of ``CUDA_VISIBLE_DEVICES``; raises TooFewGpus."""
+    """Names of the GPUs that a script may use.
+
+    They follow from the number of ``cards`` and the value of ``CUDA_VISIBLE_DEVICES``; raises TooFewGpus.
+    """
     found = [str(index) for index in range(cards)]
     if named is not None:
         found = [word.strip() for word in named.split(",") if word.strip() and word.strip() != "-1"]
@@ -126,7 +129,10 @@ def here() -> list[str]:
 
 
 def measure(script: Script, names: Sequence[str], command: str, budget: Budget, progress: Progress) -> Scaling:
-    """Run ``script`` on the first of the devices ``names`` and on all of them. Raises OSError if no process can be started."""
+    """Run ``script`` on the first of the devices ``names`` and on all of them.
+
+    Raises OSError if no process can be started.
+    """
     start = time.monotonic()
     result = Scaling(script.path, command, Side(list(names[:1])), Side(list(names)), machine=machine())
     with gpu.Sampler() as sampler:
@@ -143,7 +149,7 @@ def measure(script: Script, names: Sequence[str], command: str, budget: Budget, 
                 result.failure = f"on {_count(side)}, {result.failure}"
                 return result
             _describe(side, run)
-        # More devices may mean larger batches and other sums: results are not compared.
+        # More devices may mean larger batches and other sums, so results are not compared.
         variant = Variant(_ALL, {}, tolerance=None, environment={VISIBLE: ",".join(names)})
         comparison = compare(_shown(script, result.one), [variant], budget, progress, ceilings=False)
     result.gpu = sampler.summary()
@@ -185,7 +191,7 @@ def _count(side: Side) -> str:
 
 
 def render(result: Scaling) -> Iterator[str]:
-    """The report, for a terminal."""
+    """Render the report for a terminal."""
     yield ""
     if result.ratio is None:
         yield f"not measured  {result.failure}"
@@ -216,7 +222,7 @@ def _cells(side: Side) -> Iterator[str]:
 
 
 def _advice(result: Scaling) -> Iterator[str]:
-    """What explains a ratio by the numbers of replicas and examples."""
+    """Explain a ratio by the numbers of replicas and examples."""
     one, all_ = result.one, result.all
     if all_.replicas is None:
         yield "No distribution strategy of TensorFlow was seen: the script may use one GPU only."

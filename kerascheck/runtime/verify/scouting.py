@@ -1,4 +1,4 @@
-"""Scouting runs: a short diagnosing run that finds a training and shows what it consists of."""
+"""Scouting runs: short diagnosing runs that find a training and show its composition."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from kerascheck.runtime.verify.rounds import TOO_LATE, Run, run_alone
 from kerascheck.runtime.verify.uses import lines_of_training, lines_used
 
 SCOUT = Plan(warmup_steps=3, warmup_seconds=1.0, block_seconds=3.0, blocks=1, diagnose=True)
-"""A run with all diagnostics, which would disturb a timed run."""
+"""Plan of a run with all diagnostics, which would disturb a timed run."""
 OVER = frozenset({"end", "exit", "trained", "exhausted"})
 """``TrainingReport.reason`` of trainings that are shorter than their plan."""
 FEWEST_STEPS = 3
-"""Steps below which a training cannot be measured."""
-_SCOUT_SECONDS = 2.0  # per block: enough to plan a measurement
+"""Minimum steps of a measurable training."""
+_SCOUT_SECONDS = 2.0  # per block; enough to plan a measurement
 _NO_TRAINING = 10**6
-"""A number that no training has: the script runs through all of them."""
+"""A number that no training has, so the script runs through all of them."""
 
 
 def unusable_reason(run: Run) -> str | None:
-    """Explain why a run shows nothing about training, for people; None if it does."""
+    """Explain why a run shows nothing about training, for display; None if it does."""
     if run.failure == TOO_LATE:
         return "the script made no progress in the time allowed: it hangs, or needs a larger --start-limit"
     if run.failure is not None:
@@ -54,7 +54,7 @@ def _too_few_steps(report: TrainingReport) -> str:
 
 
 def scout(script: Script, plan: Plan, start_limit: float, block_limit: float) -> Run:
-    """Run a script once; where its data ends too early, once more with the data repeated.
+    """Run a script once; if its data ends too early, run it again with the data repeated.
 
     Args:
         start_limit: seconds until the training must have warmed up.
@@ -74,13 +74,13 @@ def scout(script: Script, plan: Plan, start_limit: float, block_limit: float) ->
 
 
 def scout_training(script: Script, number: int, budget: Budget, kind: str | None = None) -> Run:
-    """Scout the training of this number, or the bare loop of this number and kind."""
+    """Scout the training with this number, or the bare loop with this number and kind."""
     plan = replace(SCOUT, training=number, kind=kind, block_seconds=min(SCOUT.block_seconds, _SCOUT_SECONDS))
     return scout(script, plan, budget.start_limit, budget.block_limit)
 
 
 def scout_predictions(script: Script, number: int, budget: Budget, start_limit: float) -> Run:
-    """Scout the loop of predictions of this number."""
+    """Scout the prediction loop with this number."""
     plan = replace(SCOUT, kind=PREDICTION, training=number)
     return run_alone(script, plan, start_limit=start_limit, block_limit=budget.block_limit)
 
@@ -89,7 +89,7 @@ def scout_selected(script: Script, budget: Budget) -> tuple[Run, str | None]:
     """Scout the selected training, by default the first one.
 
     Returns:
-        The run, and why it cannot be used, for people.
+        The run, and why it is unusable, for display.
     """
     selector = budget.training
     if selector is None:
@@ -114,22 +114,22 @@ def scout_selected(script: Script, budget: Budget) -> tuple[Run, str | None]:
 
 
 def survey_trainings(script: Script, budget: Budget) -> Run:
-    """Run the script to its end, with the first steps of every ``fit`` only, to list its trainings."""
+    """Run the script to its end, with only the first steps of every ``fit``, to list its trainings."""
     return run_alone(
         script, replace(SCOUT, training=_NO_TRAINING), start_limit=budget.start_limit, block_limit=budget.block_limit
     )
 
 
 def weak_kind(run: Run) -> str | None:
-    """The kind of loop that a later run has to look for; None: any training.
+    """The kind of loop that a later run must look for; None: any training.
 
-    A fix may rewrite one form of training into another one. A bare loop counts only once it has been seen.
+    A fix may turn one form of training into another. A bare loop counts only once it has been seen.
     """
     return run.report.kind if run.report.kind in WEAK_KINDS else None
 
 
 def describe_length(run: Run) -> str:
-    """Say how short a training is, as a clause."""
+    """Describe in a clause how short a training is."""
     steps = run.report.steps
     return f"it predicts {steps} times" if run.report.kind == PREDICTION else f"the training ends after {steps} steps"
 

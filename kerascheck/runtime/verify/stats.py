@@ -1,20 +1,21 @@
-"""From block times to a ratio, its interval and whether two variants differ. Pure Python, deterministic.
+"""Ratio of block times, its interval, and whether two variants differ. Pure Python, deterministic.
 
-Times come as *rounds*: one fresh process of each variant, whose blocks ran in turn, so that block ``i`` of one variant
-was measured next to block ``i`` of the other. Disturbance by other programs hits both neighbours, or shows as an
-outlier that the mean of the middle half ignores; what differs from process to process (memory layout, thread placement)
-shows between rounds. A round is therefore the unit of replication: its value is one number, and intervals come from the
-variance between rounds.
+Times are grouped into *rounds*: one fresh process of each variant, whose blocks run in turn. Block ``i`` of one variant
+is measured next to block ``i`` of the other. Disturbance by other programs affects both neighbours, or is an outlier
+that the mean of the middle half ignores. Differences between processes (memory layout, thread placement) show between
+rounds. A round is therefore the unit of replication: its value is one number, and intervals follow from the variance
+between rounds.
 
-Rounds are added until the interval decides. Looking after every round makes a common 95 % interval miss too often, so each
-look uses the nominal level of Pocock's group-sequential test (S. J. Pocock, Biometrika 64, 1977, table 1): the intervals of
-all looks hold the true ratio together in 95 % of all measurements (repeated confidence intervals, C. Jennison and B. W.
-Turnbull, J. R. Statist. Soc. B 51, 1989). Within a round blocks are added until its own standard error is small
-(:func:`is_settled`): a fixed width, not a favourable value, ends a round (Y. S. Chow and H. Robbins, Ann. Math. Statist. 36, 1965).
+Rounds are added until the interval decides. If the interval is checked after every round, a plain 95 % interval misses
+too often. Each look therefore uses the nominal level of Pocock's group-sequential test (S. J. Pocock, Biometrika 64,
+1977, table 1). The intervals of all looks together contain the true ratio in 95 % of all measurements (repeated
+confidence intervals, C. Jennison and B. W. Turnbull, J. R. Statist. Soc. B 51, 1989). Within a round, blocks are added
+until its own standard error is small (:func:`is_settled`). A fixed width ends a round, not a favourable value (Y. S.
+Chow and H. Robbins, Ann. Math. Statist. 36, 1965).
 
-Two or three rounds say little about the variance between rounds. It is therefore shrunk towards what blocks and earlier
-measurements let expect, as in a moderated t-test (G. K. Smyth, Stat. Appl. Genet. Mol. Biol. 3, 2004), unless the rounds
-contradict that.
+Two or three rounds say little about the variance between rounds. It is therefore shrunk towards the expectation from
+blocks and earlier measurements, as in a moderated t-test (G. K. Smyth, Stat. Appl. Genet. Mol. Biol. 3, 2004), unless
+the rounds contradict it.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ Rounds = Sequence[Sequence[float]]
 
 MAX_ROUNDS = 21
 FIRST_LOOK = 2
-"""Rounds before the first look: one shows nothing of what differs between processes."""
+"""Rounds before the first look, because a single round shows no differences between processes."""
 _LEVELS = {
     1: 0.05,
     2: 0.0294,
@@ -46,20 +47,23 @@ _LEVELS = {
     15: 0.0086,
     20: 0.0075,
 }
-"""Nominal level of each look by how many looks there are, for 5 % in all (Pocock 1977)."""
+"""Nominal level of each look by the number of looks, for 5 % in total (Pocock 1977)."""
 _PROCESSES_DIFFER = 0.02
-"""Standard deviation of the logarithm of the ratio between two processes of one script that do the same, beyond the noise of blocks."""
+"""Standard deviation of the logarithm of the ratio between two processes of the same script, beyond block noise."""
 _PRIOR_ROUNDS = 4
-"""How many rounds (degrees of freedom) that expectation counts as."""
+"""Weight of that expectation in rounds (degrees of freedom)."""
 _CONTRADICTED = 6.5
-"""Above this ratio of variances the expectation does not hold: about the 95 % quantile of F with few and 4 degrees of freedom."""
+"""Ratio of variances above which the expectation is rejected.
+
+It is about the 95 % quantile of F with few and 4 degrees of freedom.
+"""
 _FEWEST_PAIRS = 10
 _WIDEST = 10.0
-"""The largest ratio of an interval's ends that says anything."""
+"""Maximum ratio of an interval's ends at which the interval is informative."""
 _SETTLED = 0.7
-"""A round need not be measured finer than this times what processes differ by."""
+"""A round needs no finer precision than this multiple of the differences between processes."""
 _SETTLED_SHARE = 0.05
-"""Nor finer than this times its effect."""
+"""A round also needs no finer precision than this multiple of its effect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +85,7 @@ class Ratio:
 
     @property
     def interval(self) -> str:
-        """The interval for people; of rounds that differ by more than ten times, the words that there is none."""
+        """The interval for display; if rounds differ by more than a factor of ten, says that there is none."""
         if not 0 < self.low <= self.high <= _WIDEST * self.low:
             return "[no interval: the rounds differ too much]"
         return f"[{self.low:.2f}-{self.high:.2f}]"
@@ -91,12 +95,14 @@ class Ratio:
 
 
 def speedup(a: Rounds, b: Rounds, *, looks: int = 1) -> Ratio:
-    """How many times faster B is than A, with its 95 % interval; one round alone gives an interval that says next to nothing.
+    """How many times faster B is than A, with its 95 % interval. A single round gives a nearly uninformative interval.
 
-    ``a`` and ``b`` have the same number of rounds (ValueError otherwise, or without any block); in a round, blocks beyond the
-    shorter side are left out. A round's value is the interquartile mean of the logarithms of the ratios of neighbouring blocks: on
-    a machine loaded by others it varies about half as much as the ratio of medians, because two neighbours share the load.
-    ``looks``: how often this may be asked while rounds are added (see above), of :func:`looks_in`.
+    ``a`` and ``b`` have the same number of rounds (ValueError otherwise, or without any block). Blocks beyond the
+    shorter
+    side of a round are ignored. The value of a round is the interquartile mean of the log ratios of adjacent blocks. On
+    a
+    loaded machine it varies about half as much as the ratio of medians, because adjacent blocks share the load.
+    ``looks``: number of planned looks while rounds are added (see above), from :func:`looks_in`.
     """
     if len(a) != len(b):
         raise ValueError("both variants need the same rounds")
@@ -118,16 +124,19 @@ def speedup(a: Rounds, b: Rounds, *, looks: int = 1) -> Ratio:
 
 
 _ALONE = math.log(4)
-"""Half an interval at least where there is one round: processes have been seen to differ by more than blocks show."""
+"""Minimum half-width of an interval from a single round, because processes can differ by more than blocks show."""
 
 
 def looks_in(rounds: int) -> int:
-    """How many looks to reckon with if at most so many rounds are measured."""
+    """Number of looks if at most this many rounds are measured."""
     return next(looks for looks in _LEVELS if looks >= min(rounds, MAX_ROUNDS) - FIRST_LOOK + 1)
 
 
 def is_settled(a: Sequence[float], b: Sequence[float]) -> bool:
-    """Whether further blocks of this round would say nothing more: its noise is small beside what processes differ by, or its effect."""
+    """Whether further blocks of this round add nothing.
+
+    That is so if its noise is small beside the differences between processes or beside its effect.
+    """
     logs = _logs(a, b)
     if len(logs) < _FEWEST_PAIRS:
         return False
@@ -151,8 +160,12 @@ def _middle(values: Sequence[float]) -> float:
 
 
 def _error(values: Sequence[float]) -> float:
-    """Standard error of :func:`_middle`: from the winsorized variance (J. W. Tukey and D. H. McLaughlin, Sankhya A 25, 1963), and more
-    where neighbours are alike; 1, which is enormous, where there are too few values."""
+    """Standard error of :func:`_middle`, from the winsorized variance.
+
+    Source: J. W. Tukey and D. H. McLaughlin, Sankhya A 25, 1963. It is larger if neighbours are correlated. With too
+        few
+    values it is 1, which is enormous.
+    """
     count, cut = len(values), len(values) // 4
     if count < 4:
         return 1.0
@@ -172,7 +185,10 @@ def _alike(values: Sequence[float]) -> float:
 
 
 def t_quantile(probability: float, freedom: int) -> float:
-    """Quantile of Student's t for a probability of 0.5 to 1 (G. W. Hill, Algorithm 396, Commun. ACM 13, 1970); exact for 1 and 2 degrees."""
+    """Quantile of Student's t for a probability of 0.5 to 1; exact for 1 and 2 degrees of freedom.
+
+    Source: G. W. Hill, Algorithm 396, Commun. ACM 13, 1970.
+    """
     tail = 2 * (1 - probability)
     if freedom == 1:
         return math.tan(math.pi / 2 * (1 - tail))

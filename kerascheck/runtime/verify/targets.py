@@ -23,7 +23,7 @@ from kerascheck.runtime.verify.scouting import (
 from kerascheck.runtime.verify.uses import TRAINS
 from kerascheck.runtime.verify.variants import Variant, concerns, spans_all_others
 
-_MOST_PREDICTIONS = 4  # loops of predictions that are tried
+_MOST_PREDICTIONS = 4  # maximum prediction loops to try
 _NO_TRAINING = "no training of this script uses its lines"
 _NO_LOOP = "the script trains for no step, and no loop of predictions uses its lines"
 _NOT_SEEN = "its predictions are made inside a training, too few, or not in the time allowed"
@@ -32,15 +32,15 @@ _NOT_SHARED = "no training uses the lines of more than one of the fixes"
 
 @dataclass(slots=True)
 class Assignment:
-    """The training of each variant, and the scouting runs that were needed to find it."""
+    """The training of each variant, and the scouting runs that found it."""
 
     script: Script
     budget: Budget
     progress: Progress
     scouts: list[Run]
-    """Of the script's trainings; the first one on entry, and each that a variant is measured in."""
+    """Scouting runs of the script's trainings: initially the first one, later each that a variant is measured in."""
     targets: dict[str, int | str] = field(default_factory=dict)
-    """Index in ``scouts`` by the name of the variant, or why it is measured in none."""
+    """Index in ``scouts`` by the name of the variant, or the reason why it is not measured."""
 
     def missing(self, variants: Iterable[Variant]) -> list[Variant]:
         """The variants without a target."""
@@ -60,12 +60,12 @@ class Assignment:
 
     @property
     def patience(self) -> float:
-        """Seconds in which a training after the first one must have begun."""
+        """Seconds within which a training after the first one must begin."""
         first_step = self.scouts[0].report.first_step_at or 0.0
         return min(self.budget.start_limit, first_step + 2 * self.budget.seconds)
 
     def show(self, text: str, variants: Sequence[Variant]) -> None:
-        """Show progress; each of ``variants`` still has to be measured."""
+        """Show progress; each of ``variants`` remains to be measured."""
         self.progress(text, 10 + self.budget.seconds * (len(variants) + 1))
 
 
@@ -74,14 +74,15 @@ def assign_trainings(
 ) -> dict[str, int | str]:
     """Find for each variant the first training that uses its lines.
 
-    Later trainings are scouted only while variants are left that the first one does not concern. Variants about
-    predictions are measured in the loops that make them.
+    Later trainings are scouted only for variants that the first one does not concern. Variants about predictions are
+    measured in prediction loops.
 
     Args:
-        scouts: the scouting run of the first training; gets one for each further training that a variant concerns.
+        scouts: initially the scouting run of the first training; receives one for each further training that a variant
+            concerns.
 
     Returns:
-        Index in ``scouts`` by the name of the variant, or why it is measured in none.
+        Index in ``scouts`` by the name of the variant, or the reason why it is not measured.
     """
     assignment = Assignment(script, budget, progress, scouts)
     measured = [variant for variant in variants if variant.measured]
@@ -118,7 +119,7 @@ def _assign_to_later_trainings(variants: Sequence[Variant], assignment: Assignme
     """Scout the trainings after the first one.
 
     Returns:
-        Why the variants that are left concern none of them.
+        Reason why the remaining variants concern none of them.
     """
     assignment.show("looking for further trainings", variants)
     patient = replace(assignment.budget, start_limit=assignment.patience)
@@ -154,7 +155,7 @@ def _assign_to_predictions(variants: Sequence[Variant], assignment: Assignment) 
             number = len(assignment.scouts)
             if unusable_reason(scout) is not None:
                 if scout.end is not None and scout.end.steps:
-                    continue  # too few of these; there may be more of the next ones
+                    continue  # too few steps in these; the next ones may have more
                 break
         assignment.assign(missing, scout.report, number)
         if number in assignment.targets.values() and scout is not assignment.scouts[0]:
@@ -166,10 +167,10 @@ def _assign_to_predictions(variants: Sequence[Variant], assignment: Assignment) 
 
 
 def training_calls(texts: Iterable[str]) -> int:
-    """Estimate from names how many times the code trains at most.
+    """Estimate from names the maximum number of trainings that the code runs.
 
-    Counts calls of ``fit`` and of the functions that hand-written loops call, each as often as the function around it
-    is called.
+    Counts calls of ``fit`` and of the functions that hand-written loops call. Each counts as often as the function
+    around it is called.
     """
     trees = []
     for text in texts:

@@ -1,8 +1,7 @@
-"""Which lines of a script a training uses: a backward slice (Weiser 1981) from where the training stands, over its
-names.
+"""The lines of a script that a training uses: a backward slice over names (Weiser 1981) from the training's place.
 
-It tells which training a finding concerns, so both of its errors cost little: a line too many lets a finding be
-measured in an earlier training than its own, a line too few leaves it unmeasured.
+It determines the training that a finding concerns, so both kinds of error are cheap. With a superfluous line, a finding
+is measured in an earlier training than its own. With a missing line, it is not measured.
 """
 
 from __future__ import annotations
@@ -21,22 +20,21 @@ _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _Scope = ast.Module | _Definition
 _IMPORTS = (ast.Import, ast.ImportFrom)
 TRAINS = frozenset({"fit", "fit_generator", "train_on_batch", "apply_gradients", "stateless_apply"})
-"""Methods that train, by name."""
+"""Names of methods that train."""
 _FITS = frozenset({"fit", "fit_generator", "train_on_batch"})
 _NOT_RUN = frozenset({"validation_data"})
-"""Arguments of ``fit`` that a measured run leaves out."""
+"""Arguments of ``fit`` that a measured run ignores."""
 
 
 def lines_used(sources: Mapping[str, str], stack: Sequence[Frame], *, everything_before: bool = False) -> list[Span]:
-    """The lines that the training uses whose first step was made at ``stack``, innermost frame first.
+    """The lines used by the training whose first step had the stack ``stack``, innermost frame first.
 
     Args:
-        sources: the script and the modules of its own, by absolute path.
-        everything_before: all that runs before the training counts, not only what it names: where a script trains only
-        once.
+        sources: the script and its own modules, by absolute path.
+        everything_before: include all code that runs before the training, for scripts that train only once.
     """
     program = _Program(sources)
-    with contextlib.suppress(RecursionError):  # a chain of calls that is too long: what was found so far is used
+    with contextlib.suppress(RecursionError):  # a call chain that is too long: use the lines found so far
         program.use_stack(stack, everything_before)
     return program.spans()
 
@@ -52,18 +50,18 @@ def lines_of_training(sources: Mapping[str, str], stack: Sequence[Frame]) -> lis
 
 
 class _Module:
-    """A module of the script's own, parsed."""
+    """A parsed module of the script."""
 
     def __init__(self, path: str, text: str) -> None:
-        """Raises what ``ast.parse`` raises."""
+        """Parse the module; raises the errors of ``ast.parse``."""
         self.path, self.tree, self._lines = path, ast.parse(text), text.splitlines()
         tree = self.tree
         self.definitions: dict[str, _Definition] = {}
-        """Functions and classes by name, methods left out."""
+        """Functions and classes by name, without methods."""
         self.class_of: dict[ast.AST, ast.ClassDef] = {}
-        """By method."""
+        """Classes by method."""
         self.imports: dict[str, tuple[str, str | None]] = {}
-        """(module, name in it or None) by the name that is bound."""
+        """(module, name in it or None) by the bound name."""
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef):
                 self.class_of.update({part: node for part in node.body if isinstance(part, _DEFINITIONS)})
@@ -74,7 +72,7 @@ class _Module:
                 self.definitions.setdefault(node.name, node)
 
     def first_line(self, node: ast.stmt) -> int:
-        """Of a statement, with its decorators and the comments right above it."""
+        """First line of a statement, including decorators and the comments directly above."""
         line = _first_line(node)
         while line > 1 and line - 2 < len(self._lines) and self._lines[line - 2].lstrip().startswith("#"):
             line -= 1
@@ -82,7 +80,7 @@ class _Module:
 
 
 class _Program:
-    """The modules of a script, and which of their lines were found to be used so far."""
+    """The modules of a script, and the lines found to be used so far."""
 
     def __init__(self, sources: Mapping[str, str]) -> None:
         self._modules: dict[str, _Module] = {}
@@ -93,26 +91,23 @@ class _Program:
                 continue
         self._used: set[Span] = set()
         self._done: set[ast.AST | tuple[object, str]] = set()
-        """Definitions that are used as a whole or on the stack, and names whose values were followed, with their
-        module or class."""
+        """Definitions that are used as a whole or on the stack, and followed names with their module or class."""
 
     def spans(self) -> list[Span]:
-        """What is used, in order."""
+        """The used lines, in order."""
         return sorted(self._used)
 
     def regions(self, stack: Sequence[Frame]) -> list[tuple[_Module, _Scope, ast.stmt | None]]:
-        """The module and function of each frame, and its statement: the outermost loop around its line, if there is
-        one."""
+        """The module and function of each frame, and its statement: the outermost loop around its line, if any."""
         known = [(self._modules[frame.path], frame) for frame in stack if frame.path in self._modules]
         scopes = [(module, _scope(module.tree, frame), frame.line) for module, frame in known]
         return [(module, scope, _region(scope, line)) for module, scope, line in scopes]
 
     def use_stack(self, stack: Sequence[Frame], everything: bool) -> None:
-        """Use what the training at ``stack`` uses, see :func:`lines_used`."""
+        """Mark the code that the training at ``stack`` uses, see :func:`lines_used`."""
         regions = self.regions(stack)
         looping = max((index for index, (_, _, region) in enumerate(regions) if isinstance(region, _LOOPS)), default=-1)
-        # A function may hold several trainings: only what leads to this one is used of those that are not called in a
-        # loop.
+        # A function may contain several trainings. Outside of loops, only those on this stack are used.
         self._done |= {
             scope for index, (_, scope, _) in enumerate(regions) if index >= looping or isinstance(scope, ast.Module)
         }
@@ -131,8 +126,10 @@ class _Program:
     def _slice(
         self, module: _Module, scope: _Scope, region: ast.stmt, everything: bool = False, also: Iterable[str] = ()
     ) -> set[str]:
-        """Go backward from ``region`` through ``scope`` and use what gives its names, and ``also`` these, their
-        values; returns the names used."""
+        """Slice backward from ``region`` through ``scope``.
+
+        Marks the statements that define its names and ``also``, and returns the names used.
+        """
         statements = list(_statements(scope.body))
         around = next((blocks for statement, blocks in statements if statement is region), ())
         pending, followed, used = {*_names(region), *also}, set(), [region]
@@ -146,7 +143,7 @@ class _Program:
             used.append(statement)
             followed |= pending
             if isinstance(statement, ast.Assign) and set(blocks) <= set(around):
-                # What the name stood for before does not matter.
+                # Earlier values of the name are irrelevant.
                 gone = {
                     _key(node.id)
                     for target in statement.targets
@@ -172,7 +169,7 @@ class _Program:
         if _is_compound(statement):
             return any(statement.lineno <= other.lineno <= _end_line(statement) for other in used)
         if any("." in name and self._is_library(module, name) for name in bound):
-            return True  # a setting of the whole process, such as os.environ[...] = ...
+            return True  # sets process state, such as os.environ[...] = ...
         if not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)):
             return False
         called = _dotted(statement.value.func) or ""
@@ -191,13 +188,12 @@ class _Program:
             return
         self._done.add(definition)
         if isinstance(definition, ast.ClassDef) and _trains(definition):
-            return  # a class that calls fit itself: what its trainings use of it follows from their attributes
+            return  # a class that calls fit itself: the attributes determine what its trainings use
         self._used.add((module.path, module.first_line(definition), _end_line(definition)))
         self._use_names(module, set(_names(definition)))
 
     def _use_names(self, module: _Module, names: Iterable[str]) -> None:
-        """Use the functions and classes that ``names`` stand for, and what gives variables of the module their
-        values."""
+        """Mark the functions and classes behind ``names``, and the definitions of module variables."""
         self._use_definitions(module, names)
         for name in map(_key, names):
             if (module, name) in self._done or name in module.definitions or name in module.imports:
@@ -214,8 +210,7 @@ class _Program:
                 self._use_whole(*found)
 
     def _use_attributes(self, module: _Module, owner: ast.ClassDef, names: Iterable[str]) -> None:
-        """Use what gives attributes of an object their values, in all methods of its class, and the methods that are
-        called."""
+        """Mark called methods, and definitions of the attributes of an object in all methods of its class."""
         for name in names:
             if (owner, name) in self._done:
                 continue
@@ -233,7 +228,7 @@ class _Program:
                         self._use_names(module, self._slice(module, method, statement))
 
     def _resolve(self, module: _Module, name: str) -> tuple[_Module, _Definition] | None:
-        """The function or class of the script's own that a dotted name stands for, with its module."""
+        """The function or class of the script behind a dotted name, with its module."""
         root, _, rest = name.partition(".")
         if root in module.definitions:
             return module, module.definitions[root]
@@ -247,7 +242,7 @@ class _Program:
         return None
 
     def _file_of(self, dotted: str) -> _Module | None:
-        """The module of the script's own that an import names, by the end of its path."""
+        """The module of the script that an import names, matched by the end of its path."""
         parts = dotted.strip(".").split(".")
         tail = os.path.join(os.sep, *parts)
         ends = (f"{tail}.py", os.path.join(tail, "__init__.py"))
@@ -272,7 +267,7 @@ def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, tuple[st
 
 
 def _scope(tree: ast.Module, frame: Frame) -> _Scope:
-    """The function that a frame runs; the module where it runs none, or one that has no statements (a lambda)."""
+    """The function that a frame runs; the module for module code and for functions without statements (lambdas)."""
     inner = (
         [n for n in ast.walk(tree) if isinstance(n, _DEFINITIONS) and _first_line(n) <= frame.line <= _end_line(n)]
         if frame.first_line
@@ -284,7 +279,7 @@ def _scope(tree: ast.Module, frame: Frame) -> _Scope:
 
 
 def _region(scope: _Scope, line: int) -> ast.stmt | None:
-    """The outermost loop of ``scope`` around a line, else the innermost statement there."""
+    """The outermost loop of ``scope`` around a line, else the innermost statement."""
     found = [
         (s, blocks)
         for s, blocks in _statements(scope.body)
@@ -297,15 +292,14 @@ def _region(scope: _Scope, line: int) -> ast.stmt | None:
 def _statements(
     body: Iterable[ast.stmt], blocks: tuple[object, ...] = ()
 ) -> Iterator[tuple[ast.stmt, tuple[object, ...]]]:
-    """The statements of a scope in their order, those in blocks after the statement that holds them, each with its
-    blocks."""
+    """The statements of a scope in order, each with its blocks; those of a block follow their compound statement."""
     for statement in body:
         yield statement, blocks
         if isinstance(statement, _DEFINITIONS):
             continue
         for name in ("body", "orelse", "finalbody"):
             inner = getattr(statement, name, ())
-            # What stands in a "with" always runs.
+            # The body of a "with" always runs.
             yield from _statements(
                 inner, blocks if isinstance(statement, (ast.With, ast.AsyncWith)) else (*blocks, (id(statement), name))
             )
@@ -327,7 +321,7 @@ def _first_line(node: ast.stmt) -> int:
 
 
 def _last_line(statement: ast.stmt) -> int:
-    """Of the statement, or of the header of one that holds others."""
+    """Last line of a statement; for a compound statement, of its header."""
     if not _is_compound(statement):
         return _end_line(statement)
     first = (getattr(statement, "body", None) or getattr(statement, "cases", []))[0]
@@ -335,7 +329,7 @@ def _last_line(statement: ast.stmt) -> int:
 
 
 def _header(statement: ast.AST) -> Iterator[ast.AST]:
-    """The parts of a statement that are no statements themselves."""
+    """The parts of a statement that are not statements."""
     for _, value in ast.iter_fields(statement):
         for part in value if isinstance(value, list) else [value]:
             if isinstance(part, ast.AST) and not isinstance(part, (ast.stmt, ast.ExceptHandler, ast.match_case)):
@@ -343,7 +337,7 @@ def _header(statement: ast.AST) -> Iterator[ast.AST]:
 
 
 def _names(node: ast.AST, header: bool = False) -> Iterator[str]:
-    """Dotted names that are read in ``node``, or in the header of a statement that holds others."""
+    """Dotted names that are read in ``node``, or only in the header of a compound statement."""
     pending = list(_header(node)) if header else [node]
     while pending:
         current = pending.pop()
@@ -367,7 +361,7 @@ def _dotted(node: ast.AST) -> str | None:
 
 
 def _bound(statement: ast.stmt) -> set[str]:
-    """Dotted names that a statement gives a value, or a part of one: targets, and what a header binds."""
+    """Dotted names that a statement binds or modifies: targets, and names bound in a header."""
     targets: list[ast.AST] = []
     for part in _header(statement):
         for node in ast.walk(part):
@@ -384,7 +378,7 @@ def _bound(statement: ast.stmt) -> set[str]:
 
 
 def _key(name: str) -> str:
-    """What a dotted name belongs to: its variable, or the attribute of the object whose method it stands in."""
+    """The owner of a dotted name: its variable, or the attribute of the object whose method contains it."""
     parts = name.split(".")
     return ".".join(parts[:2]) if parts[0] == "self" else parts[0]
 
@@ -400,8 +394,7 @@ def _gives_value(statement: ast.stmt, keys: set[str]) -> bool:
 
 
 def _trains(definition: ast.AST) -> bool:
-    """Whether code calls ``fit`` or its like of something else than itself; a custom step that applies gradients does
-    not."""
+    """Whether code calls ``fit`` or similar on another object. Custom steps that apply gradients do not."""
     return any(
         isinstance(n, ast.Call)
         and isinstance(n.func, ast.Attribute)

@@ -1,4 +1,4 @@
-"""Variants of a script: other texts for some of its files."""
+"""Variants of a script: replacement texts for some of its files."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from kerascheck.runtime.verify.process import Script
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A script with the texts of some files replaced."""
+    """A script with replacement texts for some files."""
 
     name: str
     sources: Mapping[str, str]
-    """Text by absolute path; other files keep theirs."""
+    """Text by absolute path; other files are unchanged."""
     tolerance: float | None = 1e-6
-    """Largest relative difference of the first losses; None where the fix may change results."""
+    """Maximum relative difference of the first losses; None if the fix may change results."""
     places: tuple[Span, ...] = ()
-    """Lines that it repairs; they decide in which training it is measured."""
+    """Lines that it fixes; they determine the training in which it is measured."""
     predicts: bool = False
     """Whether it is about predictions instead of training."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """Additional environment variables of its processes."""
     whole_epochs: bool = False
-    """Whether it is about the start of an epoch, so that each block should be a whole epoch."""
+    """Whether it affects the start of an epoch, so each block should be a whole epoch."""
     measured: bool = True
-    """False: it changes nothing, and only requests an analysis of the training that uses ``places``."""
+    """If False, it changes nothing and only requests an analysis of the training that uses ``places``."""
 
     @property
     def identity(self) -> tuple[Any, ...]:
-        """Equal for variants that run the same code."""
+        """Identity of the code that it runs: equal for variants that run the same code."""
         return tuple(sorted(self.sources.items())), tuple(sorted(self.environment.items()))
 
     def of(self, script: Script) -> Script:
@@ -46,7 +46,7 @@ class Variant:
 
 
 def concerns(variant: Variant, used: Sequence[Span]) -> bool:
-    """Whether a training that uses the lines ``used`` runs code that ``variant`` repairs.
+    """Whether a training that uses the lines ``used`` runs code that ``variant`` fixes.
 
     A variant without places concerns every training.
     """

@@ -1,4 +1,4 @@
-"""Verdicts on variants, and which one the interval of a ratio allows."""
+"""Verdicts on variants, and the rule that derives them from the interval of a ratio."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from kerascheck.runtime.verify.json_report import LossesJson, SecondsJson, Verdi
 from kerascheck.runtime.verify.stats import MAX_ROUNDS, Ratio
 
 QUIET = 0.2
-"""Share of the machine that other programs may use while a measurement counts as undisturbed."""
+"""Maximum share of the machine that other programs may use in an undisturbed measurement."""
 _FINEST = 5
-"""The limit of "no effect" divided by this is the narrowest interval worth its time: a ratio at the very limit needs
-unlimited time."""
+"""Ratio of the limit of "no effect" to the narrowest interval that a measurement aims for.
+
+At the limit itself, a measurement needs unlimited time.
+"""
 _BEYOND_NOISE = 1.03
-"""Ratio that the whole interval must exceed: processes of the same script differ by about this much."""
+"""Ratio that the whole interval must exceed, since processes of the same script differ by about this much."""
 
 
 class Status(enum.Enum):
@@ -28,7 +30,7 @@ class Status(enum.Enum):
     NO_EFFECT = "no effect"
     """The whole interval lies within the limit."""
     INCONCLUSIVE = "inconclusive"
-    """The interval is too wide to tell."""
+    """The interval is too wide to decide."""
     SLOWER = "slower"
     CHANGES_RESULTS = "changes results"
     NOT_RUN = "not run"
@@ -36,7 +38,7 @@ class Status(enum.Enum):
 
 @dataclass(slots=True)
 class Verdict:
-    """The measured value of a variant. Pairs are (script as written, variant)."""
+    """The measured value of a variant. Pairs contain (original script, variant)."""
 
     name: str
     status: Status
@@ -44,11 +46,11 @@ class Verdict:
     ratio: Ratio | None = None
     """Speed-up of steps."""
     step_seconds: tuple[float, float] | None = None
-    """Median step."""
+    """Median seconds per step."""
     start_seconds: tuple[float, float] | None = None
-    """Processor time until the warm-up is done, imports and tracing included; only where both clearly differ."""
+    """Processor time until the end of the warm-up, including imports and tracing; only if both sides clearly differ."""
     remark: str = ""
-    """A further sentence, such as that results change as the fix says."""
+    """A further sentence, such as that results change as the fix announces."""
     training: int = 0
     """Index of the measured training among those of the script."""
     losses: tuple[list[float], list[float]] | None = None
@@ -63,11 +65,11 @@ class Verdict:
     no_effect: float = NO_EFFECT
     """See :attr:`kerascheck.runtime.verify.budget.Budget.no_effect`."""
     change: str | None = None
-    """How the results differ, expected or not; None where they agree or could not be compared."""
+    """Difference of the results, expected or not; None if they agree or could not be compared."""
 
     @property
     def same_results(self) -> bool | None:
-        """Whether the first losses agree; None where no loss was visible in both."""
+        """Whether the first losses agree; None unless a loss was visible in both."""
         return False if self.change else (True if self.losses and self.losses[0] else None)
 
     def add_remark(self, text: str) -> None:
@@ -75,7 +77,7 @@ class Verdict:
         self.remark = f"{self.remark}; {text}" if self.remark else text
 
     def as_dict(self) -> VerdictJson:
-        """Convert to types that JSON knows, without the single steps and the output."""
+        """Convert to JSON types, without single steps and output."""
         return {
             "name": self.name,
             "status": self.status.value,
@@ -107,10 +109,10 @@ def _finite(series: Iterable[float]) -> list[float | None]:
 
 
 def judge_ratio(ratio: Ratio, no_effect: float = NO_EFFECT) -> tuple[Status, str]:
-    """Return the verdict that an interval allows, with a reason for people.
+    """Derive the verdict from an interval, with a reason for display.
 
-    Only an interval within the limit shows that there is no effect. One that is neither within it nor clear of 1 shows
-    nothing.
+    Only an interval within the limit shows that there is no effect. If it is neither within the limit nor clear of 1,
+    the result is inconclusive.
 
     Args:
         no_effect: see :attr:`kerascheck.runtime.verify.budget.Budget.no_effect`.
@@ -125,13 +127,13 @@ def judge_ratio(ratio: Ratio, no_effect: float = NO_EFFECT) -> tuple[Status, str
 
 
 def effort_needed(ratio: Ratio, rounds: int, budget: Budget, other_load: float | None) -> str:
-    """Explain how much longer or quieter an inconclusive measurement needs, for people.
+    """Explain how much longer or quieter an inconclusive measurement must be, for display.
 
-    An interval narrows with the square root of the time. So the time follows from its width, and from how narrow it
-    has to become to lie within the limit or clear of 1.
+    An interval narrows with the square root of the time. The required time follows from its width and from the width at
+    which it lies within the limit or clear of 1.
 
     Args:
-        rounds: that were measured.
+        rounds: number of measured rounds.
         other_load: share of the machine that other programs used.
     """
     distance, width = abs(math.log(ratio.value)), math.log(ratio.high / ratio.low) / 2

@@ -1,1 +1,1 @@
-"""Why a training is slow: one run of the script, and where its steps go."""
+"""Diagnosis of a slow training: one run of the script, and a breakdown of its step time."""

@@ -14,14 +14,14 @@ from kerascheck.runtime.why import hot_lines
 from kerascheck.runtime.why.step import Part, Step
 
 _EAGER_KINDS = frozenset({"optimizer loop", "gradient loop"})
-_FEWEST_REPLAYED = 3  # steps on one batch
-_FEWEST_STARTS = 2  # of epochs
+_FEWEST_REPLAYED = 3  # minimum steps on one batch
+_FEWEST_STARTS = 2  # minimum epoch starts
 _SLOWED_BY_STEP = 3.0
-"""How many times as long as alone a pipeline may take for a batch beside the step, which uses processors too."""
-_SAME_LOAD = 0.2  # by which the load of other programs may differ between two measurements
-_UNEXPLAINED = 0.05  # share of a step by which two measurements of one thing may differ
-_SHORTEST_BOUNDARY = 0.005  # seconds that the first step of an epoch takes longer by chance
-_NO_STEP = 1e-3  # seconds of a step where none was timed
+"""Slow-down that a pipeline may suffer beside the step, which also uses processors, relative to running alone."""
+_SAME_LOAD = 0.2  # maximum difference in the load of other programs between two comparable measurements
+_UNEXPLAINED = 0.05  # share of a step by which two measurements of the same time may differ
+_SHORTEST_BOUNDARY = 0.005  # seconds; a smaller excess of an epoch's first step is noise
+_NO_STEP = 1e-3  # assumed seconds of a step if none was timed
 _AROUND = (Part.CALLBACKS, Part.FIT, Part.PREDICT, Part.PYTHON)
 """Parts outside of the call of a step."""
 _WHOLE = (Part.BETWEEN_EPOCHS, Part.EPOCHS, Part.VALIDATION, Part.START)
@@ -29,12 +29,12 @@ _WHOLE = (Part.BETWEEN_EPOCHS, Part.EPOCHS, Part.VALIDATION, Part.START)
 
 
 def step_of(run: Run, used: Sequence[Span] = (), without_input: float | None = None) -> Step:
-    """Break down the step that a run with ``Plan.parts`` measured.
+    """Break down the step measured by a run with ``Plan.parts``.
 
     Args:
-        run: with a training of at least one step.
+        run: a run with a training of at least one step.
         used: lines that the training uses, see :func:`kerascheck.runtime.verify.scouting.used_lines`.
-        without_input: seconds of a step in another run, which was fed one batch again and again.
+        without_input: seconds per step of another run, which repeated one batch.
     """
     breakdown = _Breakdown(run.report, run.blocks, without_input)
     report, facts = run.report, run.facts
@@ -77,7 +77,7 @@ class _Breakdown:
     blocks: Sequence[BlockTiming]
     without_input: float | None
     unknown: list[str] = field(default_factory=list)
-    """What could not be measured, for people."""
+    """Failed measurements, for display."""
 
     @property
     def facts(self) -> TrainingFacts:
@@ -103,9 +103,9 @@ class _Breakdown:
 
     @property
     def runs_ahead(self) -> bool:
-        """Whether steps return before the device has computed them, so that the end of an epoch waits for all of them.
+        """Whether steps return before the device has computed them, so the end of an epoch waits for all of them.
 
-        The child waits for every step while it samples (``Parts.waits``), and only then.
+        The child waits for every step only while it samples (``Parts.waits``).
         """
         return not self.backend.startswith("tensorflow")
 
@@ -116,18 +116,18 @@ class _Breakdown:
 
     @property
     def epoch_length(self) -> int:
-        """Steps of the first epoch; 0 where it did not end."""
+        """Steps of the first epoch; 0 if it did not complete."""
         return self.facts.epoch_lengths[0] if self.facts.epoch_lengths else 0
 
     @property
     def steps_per_epoch(self) -> int | None:
-        """As measured, or as asked for."""
+        """Measured steps per epoch, or else the number in the script."""
         return self.epoch_length or self.facts.fit_arguments.steps_per_epoch
 
     # The steps themselves ---------------------------------------------------------------------------------------
 
     def inner_seconds(self) -> float:
-        """Seconds of a step, without what begins an epoch."""
+        """Seconds per step, without the extra time at the start of an epoch."""
         if not self.measured:
             return _mean_of(self.report.durations)
         inner = self._mean(self.measured)
@@ -143,7 +143,7 @@ class _Breakdown:
             parts |= _between_fits(counted, seconds)
         waiting = self._waiting(seconds) if self.without_input is None else max(0.0, seconds - self.without_input)
         alone = self.facts.alone_seconds_per_batch
-        # No step waits for a batch longer than the pipeline takes for it.
+        # A step waits for a batch at most as long as the pipeline takes for it.
         parts[Part.INPUT] = min(waiting, math.inf if alone is None else _SLOWED_BY_STEP * alone)
         parts[Part.TRACING] = min(counted.tracing, seconds - parts[Part.INPUT])
         parts[Part.PYTHON] = parts.get(Part.PYTHON, 0.0) + self._python(seconds, parts)
@@ -156,17 +156,17 @@ class _Breakdown:
         parts[Part.UNEXPLAINED] = self._unexplained(seconds, rest, parts)
         rest -= parts[Part.UNEXPLAINED]
         if self.report.kind == "fit" and self.unknown and not self.facts.has_eager_switch:
-            # The rest includes the unknown time that the step waits for its data.
+            # The rest includes the unknown time spent waiting for data.
             return parts | {Part.UNEXPLAINED: parts[Part.UNEXPLAINED] + rest}
         return parts | self._rest(rest)
 
     def _waiting(self, seconds: float) -> float:
-        """By how much a step is shorter on one batch that is fed again and again."""
+        """Seconds by which a step on one repeated batch is shorter."""
         without = self.facts.call_seconds_without_input
         if without is not None:
             return max(0.0, min(seconds, self.counted.call - self.counted.tracing - without))
         if sum(block.steps for block in self.replayed) >= _FEWEST_REPLAYED:
-            # A hand-written loop waits nowhere but in the call that gets its next batch.
+            # A hand-written loop waits only in the call that gets its next batch.
             return min(max(0.0, seconds - self._mean(self.replayed)), self.counted.next or seconds)
         if self.counted.next:
             return min(seconds, self.counted.next)
@@ -176,9 +176,9 @@ class _Breakdown:
         return 0.0
 
     def _python(self, seconds: float, parts: dict[Part, float]) -> float:
-        """The script's own Python between the calls of a compiled step.
+        """Seconds of the script's own Python between the calls of a compiled step.
 
-        In ``fit`` and in eager loops it cannot be told apart.
+        In ``fit`` and in eager loops it cannot be separated.
         """
         kind = self.report.kind
         has_calls = kind in ("function loop", "train_on_batch loop") or (
@@ -189,13 +189,13 @@ class _Breakdown:
         return max(0.0, seconds - self.counted.call - max(self.counted.next, parts[Part.INPUT]))
 
     def _compiling(self) -> float:
-        """Seconds per step that compile for new shapes."""
+        """Seconds per step spent on compiling for new shapes."""
         compiled, shapes = self.facts.compiled, self.facts.new_shapes
         in_steps = 0.0 if compiled is None else compiled.seconds / max(1, self.facts.measured_steps)
         return in_steps + (0.0 if shapes is None else shapes.seconds)
 
     def _unexplained(self, seconds: float, rest: float, parts: dict[Part, float]) -> float:
-        """By how much a call of the step is longer than on one batch, without waiting and compiling."""
+        """Seconds by which a call of the step exceeds one on a repeated batch, without waiting and compiling."""
         without = self.facts.call_seconds_without_input
         if without is None or self.facts.has_eager_switch:
             return 0.0
@@ -207,22 +207,22 @@ class _Breakdown:
         """Split the rest of a step into computing and fixed cost."""
         facts = self.facts
         is_eager = self.report.kind in _EAGER_KINDS or facts.has_eager_switch
-        if is_eager and self.backend != "torch":  # PyTorch runs eagerly as a rule
+        if is_eager and self.backend != "torch":  # PyTorch normally runs eagerly
             return {Part.EAGER: rest}
         if facts.times_as_long is None or facts.times_larger is None:
             return {Part.STEP: rest}
-        # A step takes a fixed time and a time for each row: two sizes of the batch tell them apart.
+        # A step has a fixed cost and a cost per row, which two batch sizes separate.
         rows = rest * max(0.0, min(1.0, (facts.times_as_long - 1) / (facts.times_larger - 1)))
         return _known_costs(facts, {Part.COMPUTE: rows, Part.OVERHEAD: rest - rows})
 
     # Around the steps -------------------------------------------------------------------------------------------
 
     def around_steps(self, inner: float) -> dict[Part, float]:
-        """Parts of the training outside of its steps, spread over them; ``inner``: seconds of a step."""
+        """Parts of the training outside of its steps, spread over them; ``inner``: seconds per step."""
         between = self._between_epochs(self._mean(self.measured) if self.measured else inner)
         epochs, length = self.epochs, self.steps_per_epoch
         parts = {Part.BETWEEN_EPOCHS: min(between, self._callbacks_between_epochs())}
-        # The start of the first epoch is part of the start of the training.
+        # The start of the first epoch belongs to the start of the training.
         parts[Part.EPOCHS] = (between - parts[Part.BETWEEN_EPOCHS]) * ((epochs - 1) / epochs if epochs else 1.0)
         parts[Part.VALIDATION] = self._validation()
         start = self.facts.fit_start.seconds
@@ -231,10 +231,10 @@ class _Breakdown:
         return parts
 
     def _between_epochs(self, inner: float) -> float:
-        """What begins an epoch, spread over its steps; the very first step is left out.
+        """Extra time at the start of an epoch, spread over its steps; excludes the very first step.
 
         Args:
-            inner: mean seconds of a step in the measured blocks.
+            inner: mean seconds per step in the measured blocks.
         """
         waited = ("sampled",) if self.runs_ahead else ("sampled", None)
         blocks = (block for block in self.blocks if block.phase in waited and 0 < block.inner_steps < block.steps)
@@ -244,7 +244,7 @@ class _Breakdown:
             starts = [*early, *starts]
         if len(starts) < _FEWEST_STARTS or not self.epoch_length:
             return 0.0
-        # The second epoch may compile once more, and load may lengthen any: of two, take the shorter one.
+        # The second epoch may compile again, and load may lengthen any epoch: of two, use the shorter one.
         extra = statistics.median_low(starts)
         return extra / self.epoch_length if extra > max(_SHORTEST_BOUNDARY, 2 * inner) else 0.0
 
@@ -268,12 +268,12 @@ class _Breakdown:
         return found.seconds * (1 / every if isinstance(every, int) else share) / lengths[0]
 
     def _mean(self, blocks: Sequence[BlockTiming]) -> float:
-        """Seconds per step, without the steps that begin an epoch where these can be told apart."""
+        """Seconds per step, excluding the steps that begin an epoch if they can be separated."""
         return _per_step(blocks) if self.runs_ahead else _inner(blocks)
 
 
 def _between_fits(counted: StepParts, seconds: float) -> dict[Part, float]:
-    """Parts around a step where the script calls ``fit`` in a loop: all of them are timed."""
+    """Parts around a step if the script calls ``fit`` in a loop: all of them are timed."""
     fit = min(seconds, counted.fit)
     predict = min(seconds - fit, counted.predict)
     return {
@@ -284,9 +284,9 @@ def _between_fits(counted: StepParts, seconds: float) -> dict[Part, float]:
 
 
 def _known_costs(facts: TrainingFacts, parts: dict[Part, float]) -> dict[Part, float]:
-    """Take out of computing and of the fixed cost what was timed by itself."""
+    """Move separately timed costs out of computing and of the fixed cost."""
     costs = {
-        # Tables cost the same for any number of rows in a batch; texts cost by the row.
+        # The cost of tables is independent of the rows in a batch; the cost of texts grows with them.
         Part.TABLES: (sum(each.seconds for each in facts.whole_tables), (Part.OVERHEAD, Part.COMPUTE)),
         Part.LOOKUP: (sum(each.seconds for each in facts.lookup_layers), (Part.COMPUTE, Part.OVERHEAD)),
     }
@@ -300,7 +300,7 @@ def _known_costs(facts: TrainingFacts, parts: dict[Part, float]) -> dict[Part, f
 
 
 def _load_changed(busy: Sequence[float], replayed: Sequence[BlockTiming], facts: TrainingFacts) -> bool:
-    """Whether the load of other programs was another one while the step was timed without its input."""
+    """Whether the load of other programs changed while the step was timed without its input."""
     later = [block.other_load for block in replayed if block.other_load is not None]
     if facts.other_load_without_input is not None:
         later.append(facts.other_load_without_input)
@@ -308,7 +308,7 @@ def _load_changed(busy: Sequence[float], replayed: Sequence[BlockTiming], facts:
 
 
 def _epoch_start(block: BlockTiming) -> float:
-    """Seconds by which a step of a block is longer for beginning an epoch."""
+    """Seconds by which the steps of a block that begin an epoch are longer."""
     begun = block.steps - block.inner_steps
     return (block.seconds - block.inner_seconds) / begun - _inner([block])
 
@@ -323,6 +323,6 @@ def _per_step(blocks: Sequence[BlockTiming]) -> float:
 
 
 def _mean_of(durations: Sequence[StepTime]) -> float:
-    """Seconds per step before the first block; steps that begin an epoch are left out where there are others."""
+    """Seconds per step before the first block; excludes steps that begin an epoch if there are others."""
     inner = [each for each in durations if not each.starts_epoch] or durations
     return sum(each.seconds for each in inner) / sum(each.steps for each in inner) if inner else _NO_STEP

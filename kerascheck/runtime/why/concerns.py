@@ -24,22 +24,27 @@ CONCERNS: Mapping[str, tuple[Part, ...]] = {
     "KC416": (_P, _E), "KC417": (_T,), "KC501": (_K,), "KC502": (_O,), "KC503": (_E,), "KC505": (_O,),
     "KC701": (_K,),
 }  # fmt: skip
-"""Parts by the code of a rule, the most important one first. Rules about accuracy, memory, measuring or removed names
-are missing."""
+"""Parts by rule code, the most important part first.
+
+Rules about accuracy, memory, measuring or removed names are missing.
+"""
 
 PYTHON_IN_PIPELINE = frozenset({"KC107", "KC109"})
-"""Rules about Python that tf.data calls: they are about all of that Python, wherever its lines stand."""
+"""Rules about Python code that tf.data calls. They apply to all of that code, regardless of its lines."""
 
 PYTHON_OF_KERAS = frozenset({"KC110", "KC111"})
-"""Rules about how Keras makes batches in Python: where the script's own lines take the time, these are the cause."""
+"""Rules about how Keras makes batches in Python. They are the cause if the script's own lines take the time."""
 
 DIVIDES_BY_CORES = frozenset({"KC101", "KC105", "KC110"})
-"""Rules whose fix does the same work on several cores: it takes no less processor time."""
+"""Rules whose fix spreads the same work over several cores, so the processor time stays the same."""
 
 
 def parts_of(code: str) -> frozenset[Part]:
-    """The parts that a rule is about. What is about computing or about the fixed cost of a step is also about the two
-    not told apart; what is about the input is also about the first batch of an epoch."""
+    """The parts that a rule can shorten.
+
+    Computing and the fixed cost of a step include the part in which the two cannot be separated. Input includes the
+    first batch of an epoch.
+    """
     parts = frozenset(CONCERNS[code])
     if parts & {Part.COMPUTE, Part.OVERHEAD}:
         parts |= {Part.STEP}

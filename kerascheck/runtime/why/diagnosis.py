@@ -1,4 +1,4 @@
-"""From the parts of a step and the linter's findings to an answer: what the limit is, and what to do first."""
+"""Diagnosis from the parts of a step and the linter's findings: the bottleneck and the first recommendation."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from kerascheck.runtime.why.lines import Lines
 from kerascheck.runtime.why.step import Cause, HotLine, Part, Step
 
 _LIMIT = 0.15
-"""Share of a step from which a part is worth a recommendation."""
+"""Minimum share of a step for a part to get a recommendation."""
 _LIMIT_OF_LOAD = 0.4
-"""Increase of that share on a machine that other programs use fully, since their load looks like waiting."""
+"""Increase of that share on a fully loaded machine, since the load of other programs looks like waiting."""
 _LITTLE = 0.05
-"""Share below which a part is not worth to be called the next limit."""
+"""Minimum share of a part to be called the next limit."""
 _MOST = 0.3
-"""Share of a part's samples that must lie in the lines of a finding."""
+"""Minimum share of a part's samples in the lines of a finding."""
 _WORTH_NAMING = 0.2
-"""Share of the waiting time that a stage must take to be its cause."""
+"""Minimum share of the waiting time for a stage to be the cause."""
 _SLOW_PYTHON = 0.2
-"""Share of the time that Python must run for the data to be the cause of waiting."""
+"""Minimum share of the time in Python for the data to be the cause of waiting."""
 _COMPUTING = (Part.COMPUTE, Part.STEP)
 _WITHOUT_PLACE = (
     Part.OVERHEAD, Part.UNEXPLAINED, Part.FIT, Part.LOOKUP, Part.TABLES, Part.VALIDATION, *_COMPUTING
 )  # fmt: skip
 _OF_ONE_FUNCTION = 0.25
-"""Share of the samples of the start that a function of the script must have to be its cause."""
+"""Minimum share of the start's samples for a function of the script to be the cause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,27 +39,27 @@ class Advice:
     """A recommendation about a part of a step."""
 
     part: Part | None
-    """None: about the machine."""
+    """None: the advice is about the machine."""
     largest_gain: float | None
-    """Speed-up of steps if the part takes no time; None where no bound is known."""
+    """Speed-up of steps if the part takes no time; None if no bound is known."""
     text: str
-    """In the imperative where there is something to do."""
+    """An imperative if there is something to do."""
     findings: Sequence[Finding] = ()
-    """The linter's findings about this part, those at the cause's place first."""
+    """The linter's findings about this part; those at the cause's place come first."""
     cause: Cause | None = None
     leads: bool = False
-    """Whether the first finding is the recommendation, not only about the same part."""
+    """Whether the first finding is the recommendation itself, not only about the same part."""
     is_fact: bool = False
-    """Whether there is nothing to do about it in the code."""
+    """Whether the code cannot be improved in this respect."""
     place: tuple[str, int] | None = None
-    """Line in the script, for advice about no part."""
+    """Line in the script, for advice that is not about a part."""
     least_bound: float | None = None
-    """Lower end of that bound on a quiet machine, where other programs disturb the run; ``largest_gain`` is the upper end."""
+    """Lower end of that bound on a quiet machine, if others disturb the run; ``largest_gain`` is the upper end."""
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """The answer."""
+    """The result of ``why``."""
 
     step: Step
     headline: str
@@ -67,15 +67,15 @@ class Diagnosis:
     advice: Sequence[Advice]
     """Most important first."""
     little: Sequence[Finding] = ()
-    """Findings about parts that take hardly any time in this run."""
+    """Findings about parts that take negligible time in this run."""
     elsewhere: Sequence[Finding] = ()
     """Findings about speed in code that this training does not run."""
     remarks: Sequence[str] = field(default=())
-    """Limits of the measurement, for people."""
+    """Limits of the measurement, for display."""
     lines: Lines = field(default_factory=lambda: Lines({}))
-    """Of the files of the script."""
+    """Lines of the files of the script."""
     warning: str | None = None
-    """A condition that affects the whole answer, see :func:`kerascheck.runtime.why.wording.warning`."""
+    """A condition that affects the whole diagnosis, see :func:`kerascheck.runtime.why.wording.warning`."""
 
 
 def diagnose(
@@ -84,13 +84,13 @@ def diagnose(
     lines: Lines,
     machine_problems: Sequence[tuple[str, str]] = (),
 ) -> Diagnosis:
-    """Return the answer for one training.
+    """Derive the diagnosis of one training.
 
     Args:
-        step: what was measured.
-        findings: of the linter, on the script and its own modules.
-        lines: of the script and its own modules.
-        machine_problems: (problem, remedy), such as a GPU that TensorFlow does not see: they come first.
+        step: the measured step.
+        findings: the linter's findings in the script and its own modules.
+        lines: lines of the script and its own modules.
+        machine_problems: (problem, remedy) pairs, such as a GPU that TensorFlow does not see; they come first.
     """
     about_speed = [finding for finding in findings if finding.code in CONCERNS]
     here = [finding for finding in about_speed if _concerns(lines.spans(finding), step)]
@@ -124,7 +124,7 @@ def diagnose(
 def _candidates(
     step: Step, findings: Sequence[Finding], causes: Mapping[Part, Cause], lines: Lines, limit: float
 ) -> list[Advice]:
-    """One advice for each part with a share of at least ``limit``, longest part first; each finding is used once."""
+    """One advice for each part with at least the share ``limit``, longest part first; each finding is used once."""
     advice: list[Advice] = []
     for part in step.ranked:
         used = {id(finding) for one in advice for finding in one.findings}
@@ -135,13 +135,13 @@ def _candidates(
 
 
 def _ordered(advice: Sequence[Advice]) -> list[Advice]:
-    """Put the fact first that computing takes most; drop other facts unless nothing else is left."""
+    """Put the fact that computing dominates first; drop other facts unless nothing else is left."""
     fact = advice[:1] if advice and advice[0].part in _COMPUTING and advice[0].is_fact else []
     return [*fact, *(one for one in advice if not one.is_fact)] or list(advice[:1])
 
 
 def _without_repetition(advice: Sequence[Advice]) -> list[Advice]:
-    """Drop advice about the start of epochs where it waits for the stage that steps wait for, too."""
+    """Drop advice about the start of epochs if steps wait for the same stage."""
     waits_for = {one.cause.place for one in advice if one.part is Part.INPUT and one.cause is not None} - {None}
     return [
         one for one in advice if one.part is not Part.EPOCHS or one.cause is None or one.cause.place not in waits_for
@@ -149,7 +149,7 @@ def _without_repetition(advice: Sequence[Advice]) -> list[Advice]:
 
 
 def _of_script(step: Step) -> list[Advice]:
-    """Advice about settings of the script that make every part longer: repeated data, and hidden GPUs."""
+    """Advice about settings of the script that lengthen every part: repeated data, and hidden GPUs."""
     found = []
     if (repeated := wording.repeated_rows(step)) is not None:
         found.append(Advice(None, None if wording.is_busy(step) else repeated[0], repeated[1], place=step.place))
@@ -159,7 +159,7 @@ def _of_script(step: Step) -> list[Advice]:
 
 
 def _concerns(spans: Sequence[Span], step: Step) -> bool:
-    """Whether a finding stands in lines that the training uses."""
+    """Whether a finding lies in lines that the training uses."""
     return any(
         where == other and first <= end and begin <= last
         for where, first, last in spans
@@ -200,7 +200,7 @@ def _compile_cause(step: Step) -> Cause | None:
 
 
 def _start_cause(step: Step, lines: Lines) -> Cause | None:
-    """The function of the script that is traced for longest, at its busiest line."""
+    """The function of the script with the longest tracing time, at its busiest line."""
     shares: dict[tuple[str, str], float] = {}
     for line in step.start_lines:
         shares[line.path, line.function] = shares.get((line.path, line.function), 0.0) + line.share
@@ -214,7 +214,7 @@ def _start_cause(step: Step, lines: Lines) -> Cause | None:
 
 
 def _predict_cause(step: Step, lines: Lines) -> Cause:
-    """The call of ``predict`` that takes longest."""
+    """The slowest call of ``predict``."""
     calls = step.facts.predictions
     longest = max(calls, key=lambda call: call.seconds)
     share = longest.seconds / sum(call.seconds for call in calls)
@@ -232,7 +232,7 @@ def _between_steps(step: Step, part: Part) -> list[HotLine]:
 
 
 def _input_cause(step: Step, lines: Lines) -> Cause | None:
-    """The slowest stage of the pipeline, or, where Python feeds it, the busiest line of that Python."""
+    """The slowest stage of the pipeline, or the busiest line of the Python that feeds it."""
     hot = [line for line in step.input_lines if (line.path, line.line) != step.place or line.library]
     busy = sum(line.share for line in hot)
     own = [line for line in hot if line.path and (line.path, line.line) != step.place]
@@ -250,7 +250,7 @@ def _input_cause(step: Step, lines: Lines) -> Cause | None:
     if made is None and (cut := step.facts.by_dataset):
         return _cut_cause(cut)
     if made is not None and made.place != step.place:
-        # Of all that such a step waits for, only this Python is the script's.
+        # This Python is the only part of the waiting that belongs to the script.
         return made
     if slowest is None or slowest.seconds_per_batch < _WORTH_NAMING * step.parts[Part.INPUT]:
         return None
@@ -261,14 +261,14 @@ def _input_cause(step: Step, lines: Lines) -> Cause | None:
 
 
 def _epoch_cause(step: Step) -> Cause | None:
-    """The slowest stage, which the first batch of an epoch waits for, even if a shuffle asks for its elements."""
+    """The slowest stage that the first batch of an epoch waits for, even if a shuffle requests its elements."""
     stage = max(step.stages, key=lambda stage: stage.share, default=None)
     if stage is None:
         return None
     if (made := _keras_cause(step)) is not None:
         return made
     if "Shuffle" in stage.name and (cut := step.facts.by_dataset):
-        # TensorFlow's model counts what fills a buffer as work of the buffer.
+        # TensorFlow's model attributes the work that fills a buffer to the buffer.
         return _cut_cause(cut)
     path, line = stage_place(stage, step) or (None, None)
     return Cause(stage.name, path, line, stage.share)
@@ -285,7 +285,7 @@ def _keras_cause(step: Step) -> Cause | None:
 
 
 def _cut_cause(cut: Sequence[DatasetTime]) -> Cause:
-    """The dataset that adds most to the time of the one before it."""
+    """The dataset with the largest extra time over the one before it."""
     before, best = 0.0, (0.0, cut[-1])
     for dataset in cut:
         best = max(best, (dataset.seconds_per_batch - before, dataset), key=lambda each: each[0])
@@ -303,17 +303,17 @@ def _is_at(spans: Sequence[Span], path: str, line: int) -> bool:
 
 def _advise(step: Step, part: Part, cause: Cause | None, mine: list[Finding], lines: Lines) -> Advice:
     if part in _COMPUTING and not step.gpus:
-        # What a GPU would gain by a hint about computing, this processor does not.
+        # A hint about computing may help a GPU but not this processor.
         mine = [
             finding
             for finding in mine
             if finding.severity > Severity.INFO or CONCERNS[finding.code][0] is not Part.COMPUTE
         ]
-    # The loop that a finding stands in is related to it, and holds all that the loop does.
+    # The loop around a finding is related to it, and contains all work of the loop.
     places = lines.own_spans if part in (Part.PYTHON, Part.INSIDE) else lines.spans
     hot = {cause.place} if cause is not None else set()
     if part is Part.EPOCHS and step.stages:
-        # The buffer that is filled may stand in the wrong place.
+        # The problem may be the position of the buffer that is being filled.
         hot |= {stage_place(stage, step) for stage in step.stages if "Shuffle" in stage.name}
     at = {id(f) for f in mine if any(_is_at(places(f), *place) for place in hot if place)}
     seen = {id(f): _seen(f, step, part, lines) for f in mine}
@@ -345,8 +345,10 @@ def _seen(finding: Finding, step: Step, part: Part, lines: Lines) -> float:
 
 
 def _leads(finding: Finding, step: Step, part: Part, cause: Cause | None, at: bool, seen: float) -> bool:
-    """Whether a finding about a part is what to do first about it: where the time is seen to go to other lines than
-    those of the findings (``seen``: their share), it is not."""
+    """Whether to recommend a finding first for a part.
+
+    False if the time is seen in other lines than those of the findings, whose share of the samples is ``seen``.
+    """
     if part is Part.INPUT:
         if at or cause is None:
             return at or not step.stages
@@ -367,9 +369,9 @@ def _leads(finding: Finding, step: Step, part: Part, cause: Cause | None, at: bo
 
 
 def _bounds(finding: Finding | None, step: Step, part: Part) -> tuple[float | None, float | None]:
-    """Bounds of the speed-up of steps with the finding repaired, or with the part gone.
+    """Bounds of the speed-up of steps with the finding fixed, or without the part.
 
-    The first number is None on a quiet machine. Both are None where no bound is known, or the load changed during the run.
+    The first number is None on a quiet machine. Both are None if no bound is known, or the load changed during the run.
     """
     if step.load_changed:
         return None, None
@@ -382,12 +384,12 @@ def _bounds(finding: Finding | None, step: Step, part: Part) -> tuple[float | No
 
 
 def _divided_by_cores(gain: float | None) -> float | None:
-    """The gain where a part does not go away, but is shared by all cores."""
+    """The gain if a part is shared by all cores instead of removed."""
     return None if gain is None else 1 / (1 - (1 - 1 / gain) * (1 - 1 / processors()))
 
 
 def second_limit(diagnosis: Diagnosis) -> Part | None:
-    """The largest part once the first one is gone."""
+    """The largest remaining part after the first one is removed."""
     if not diagnosis.advice:
         return None
     first = diagnosis.advice[0].part
@@ -397,6 +399,8 @@ def second_limit(diagnosis: Diagnosis) -> Part | None:
 
 
 def stage_place(stage: Stage, step: Step) -> tuple[str, int] | None:
-    """The line of the script that a stage comes from; for stages that TensorFlow added, of the nearest one, or the
-    line that trains."""
+    """The line of the script that creates a stage.
+
+    For stages that TensorFlow added, it is the line of the nearest stage, or the line that trains.
+    """
     return stage.near or step.place

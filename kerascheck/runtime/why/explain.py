@@ -25,13 +25,13 @@ _FRAMEWORKS = ("tensorflow", "keras", "tf_keras", "jax", "torch")
 
 @dataclass(slots=True)
 class WhyResult:
-    """The run of a script, the findings on it, and the diagnosis."""
+    """The run of a script, the findings in it, and the diagnosis."""
 
     run: Run
     linted: Linted
     diagnosis: Diagnosis | None
     failure: str | None = None
-    """Why there is no diagnosis, for people."""
+    """Reason why there is no diagnosis, for display."""
 
 
 def explain_training(
@@ -43,12 +43,12 @@ def explain_training(
     start_limit: float = 300.0,
     block_limit: float = 120.0,
 ) -> WhyResult:
-    """Run ``script`` once and explain where a step of its training number ``training`` (from 0) goes.
+    """Run ``script`` once and explain the step time of its training number ``training`` (from 0).
 
     Args:
         lint: returns the findings; runs in a thread beside the script, and its exceptions are raised here.
-        problems: returns what is wrong with the machine, see :func:`kerascheck.runtime.why.diagnosis.diagnose`.
-        start_limit: seconds until the training must have warmed up.
+        problems: returns the problems of the machine, see :func:`kerascheck.runtime.why.diagnosis.diagnose`.
+        start_limit: maximum seconds until the training has warmed up.
         block_limit: seconds without progress after which the script counts as hanging.
 
     Raises:
@@ -70,7 +70,7 @@ def explain_training(
 def _seconds_without_input(
     script: Script, run: Run, training: int, start_limit: float, block_limit: float
 ) -> float | None:
-    """Seconds of a step on one cached batch, from a second run; None where the first run shows them, or no run can."""
+    """Seconds per step on one cached batch from a second run; None if the first run has them, or no run can."""
     ceiling = ceiling_of(run)
     known = run.facts.call_seconds_without_input is not None or any(block.phase == "replayed" for block in run.blocks)
     if known or isinstance(ceiling, str):
@@ -83,14 +83,14 @@ def _seconds_without_input(
 
 
 def _not_reached(run: Run, training: int) -> str | None:
-    """Say that the script ended before the training of this number; None where it did not."""
+    """Say that the script ended before the training of this number; None if it did not."""
     if not training or run.end is None or run.end.reason not in ("end", "exit"):
         return None
     return f"training {training + 1} was not reached: the script ended after {run.end.trainings} of them"
 
 
 def _missing_framework(run: Run, script: Script) -> str | None:
-    """Say what to install where the script could not import its framework; None where it could."""
+    """Say what to install if the script could not import its framework; None if it could."""
     if run.end is None or run.end.exception not in ("ModuleNotFoundError", "ImportError"):
         return None
     detail = run.end.detail

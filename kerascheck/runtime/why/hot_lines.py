@@ -1,4 +1,4 @@
-"""Lines of Python that the sampling profiler saw often, from the samples of a run."""
+"""Lines of Python with many samples of the profiler, from one run."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def main_lines(samples: Samples) -> dict[Part, list[HotLine]]:
 
 
 def input_lines(facts: TrainingFacts, place: Place | None) -> list[HotLine]:
-    """Lines that other threads ran, and that the main thread ran while it asked for data.
+    """Lines that other threads ran, and that the main thread ran while it requested data.
 
     Args:
-        place: where the script trains.
+        place: line that trains.
     """
     samples = facts.samples
     inside = {(line.path, line.function) for line in inside_lines(facts, place)}
@@ -56,7 +56,7 @@ def inside_lines(facts: TrainingFacts, place: Place | None) -> list[HotLine]:
 
 
 def start_lines(start: FitStart, place: Place | None) -> list[HotLine]:
-    """Lines of the script that ran before the first step had ended, without the call of ``fit`` itself."""
+    """Lines of the script that ran before the end of the first step, except the call of ``fit`` itself."""
     seen = [sample.in_thread for sample in start.main if sample.path is not None and not _is_at(sample, place)]
     return _merged(seen, start.total)
 
@@ -66,7 +66,7 @@ def _is_at(sample: MainSample, place: Place | None) -> bool:
 
 
 def _merged(seen: Iterable[ThreadSample], total: int) -> list[HotLine]:
-    """Merge the samples of each line of the script, or function of a library; busiest first."""
+    """Merge the samples of each line of the script, or of each library function; busiest first."""
     counts: Counter[tuple[str, int, str, str | None]] = Counter()
     libraries: dict[tuple[str, int, str, str | None], Counter[str | None]] = {}
     for sample in seen:

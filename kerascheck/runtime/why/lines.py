@@ -1,4 +1,4 @@
-"""Line numbers of notebooks: a run counts over all cells, people and findings count within a cell."""
+"""Line numbers of notebooks: runs count over all cells, users and findings count within a cell."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Lines:
         return [*self.own_spans(finding), *(self.span(related.location) for related in finding.related)]
 
     def own_spans(self, finding: Finding) -> list[Span]:
-        """The places of a finding without the related ones, such as the loop that it stands in."""
+        """The places of a finding without the related ones, such as the loop around it."""
         found = [self.span(finding.location)]
         if finding.statement_lines[0]:
             path, before = found[0][0], found[0][1] - finding.location.line
@@ -41,7 +41,7 @@ class Lines:
         return 0 if source is None else source.lines_above(cell)
 
     def shown(self, path: str, line: int) -> str:
-        """Format a place for people: "train.py:14", or "train.ipynb cell 3:2"."""
+        """Format a place for display: "train.py:14", or "train.ipynb cell 3:2"."""
         name = escaped(os.path.basename(path))
         source = self._sources.get(path)
         if source is None or not source.cells:
@@ -50,16 +50,15 @@ class Lines:
         return f"{name} cell {place.cell_number}:{place.line}"
 
     def text(self, path: str, line: int) -> str:
-        """The text of a line without its indentation; empty for a file that is not among the sources."""
+        """The text of a line without its indentation; empty if the file is not among the sources."""
         return next((text.strip() for _, text, hit in self.around(path, line, 0) if hit), "")
 
     def around(self, path: str, line: int, context: int) -> list[tuple[int, str, bool]]:
-        """The line with ``context`` lines before and after it, of its cell in a notebook.
+        """The line with ``context`` lines before and after it; in a notebook, only lines of its cell.
 
         Returns:
-            The number that people count with, the text, and whether it is the line itself; nothing for a file that is
-            not
-            among the sources, and for a line that it does not have.
+            The displayed number, the text, and whether it is the requested line. Empty if the file is not among the
+            sources or lacks the line.
         """
         source = self._sources.get(path)
         if source is None or not 0 < line <= len(source.line_starts):
@@ -74,5 +73,5 @@ class Lines:
         return [(each - first + 1, source.line_text(source.line_starts[each - 1]), each == line) for each in shown]
 
     def commands(self) -> int:
-        """Number of lines for IPython or the shell, which are not executed."""
+        """Number of IPython or shell commands, which are not executed."""
         return sum(len(source.commands.splitlines()) for source in self._sources.values())

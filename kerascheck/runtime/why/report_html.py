@@ -1,4 +1,4 @@
-"""The answer as one HTML page that needs no network."""
+"""Report of ``why`` as one HTML page that needs no network."""
 
 from __future__ import annotations
 
@@ -25,17 +25,16 @@ if TYPE_CHECKING:
 
 _MOST_LINES = 8
 _RARE = 0.005
-"""Share of the samples below which a line is not among the busiest."""
+"""Minimum share of the samples for a line to be listed."""
 _EXPLAINED = 0.03
-"""Share of a step from which a part's cause is shown."""
+"""Minimum share of a step for a part's cause to be shown."""
 _CONTEXT = 2
 _HIT = ' class="hit"'
 _LAST_PRINTED = 20
 _FEWEST_STEPS, _SHORTEST_SECONDS = 12, 0.3
-"""Fewest steps and seconds that the timeline shows."""
+"""Minimum steps and seconds that the timeline shows."""
 _HIDES_WAITING = frozenset({"fit", "graph loop"})
-"""Trainings whose compiled step reads its own data where TensorFlow runs it: from outside, waiting looks like
-computing."""
+"""Trainings whose compiled step reads its own data in TensorFlow. From outside, waiting looks like computing."""
 
 _STYLE = """
 :root { --input: #b4572b; --tracing: #b3406e; --callbacks: #5a8f3c; --between_epochs: #3c8f62; --validation: #9a4f9e; --python: #a67c00; --inside: #6f7d1c; --eager: #8c5a3c; --overhead: #7d62a8;
@@ -72,12 +71,12 @@ details { margin: .75rem 0 0; } summary { cursor: pointer; } details h3 { margin
 
 
 def render(answer: WhyResult, used: GpuSummary | None, proofs: Sequence[Verdict] = ()) -> str:
-    """The page. All that comes from the script, its path or its output is escaped.
+    """Render the page. All text from the script, its path or its output is escaped.
 
     Args:
-        answer: of ``why``.
-        used: what the GPUs did meanwhile.
-        proofs: what the first recommendation was measured to gain.
+        answer: the result of ``why``.
+        used: activity of the GPUs during the run.
+        proofs: measured gains of the first recommendation.
     """
     body = _failed(answer) if answer.diagnosis is None else _body(answer, answer.diagnosis, used, proofs)
     return page(f"{relative(answer.linted.script)}: why its training is slow", body, _STYLE)
@@ -205,7 +204,7 @@ def _cause(cause: Cause, known: Lines) -> Iterator[str]:
 
 
 def _excerpt(known: Lines, path: str, line: int) -> str:
-    """The line with two lines around it; empty for a file that is not the script's own."""
+    """The line with two lines around it; empty if the file does not belong to the script."""
     around = known.around(path, line, _CONTEXT)
     while around and not around[0][1].strip():
         around.pop(0)
@@ -331,9 +330,8 @@ def _bar_row(share: float, kind: str, text: str) -> str:
 
 
 def _busiest(step: Step, known: Lines) -> Iterator[str]:
-    """Lines of Python that the sampling profiler saw most: those that prepare the data, and the others of the main
-    thread."""
-    # All of a fit is at its own line; in a loop of the script each line is a part of the step.
+    """Lines of Python with the most samples: those that prepare the data, and the others of the main thread."""
+    # In fit, all time is at the line that calls it; in a loop of the script, each line is a part of the step.
     hidden = step.place if step.kind == "fit" else None
     own = [
         line
@@ -360,10 +358,10 @@ def _busiest(step: Step, known: Lines) -> Iterator[str]:
 
 
 def _merged(hot: Iterable[HotLine]) -> list[tuple[HotLine, list[str], float]]:
-    """One entry for each line, with the libraries that it had called into and its share, busiest first."""
+    """Merge entries of the same line, with the libraries that it called into and its share; busiest first."""
     found: dict[tuple[str, int, str], list[HotLine]] = {}
     for line in hot:
-        # Samples without a line of the script are separated by library.
+        # Without a line of the script, separate samples by library.
         found.setdefault(
             (line.path, line.line, line.function if line.path else f"{line.function} {line.library}"), []
         ).append(line)
@@ -386,7 +384,7 @@ def _hot_line(line: HotLine, libraries: Sequence[str], known: Lines) -> str:
 
 
 _KINDS = {
-    # What the profiler says of the main thread: the colour, and words.
+    # Activity of the main thread: colour and description.
     "executing": (Part.COMPUTE.name.lower(), "running operations or a compiled step"),
     "input": (Part.INPUT.name.lower(), "getting the next batch"),
     "tracing": (Part.TRACING.name.lower(), "tracing a graph"),
@@ -407,7 +405,7 @@ def _kind(kind: str, step: Step) -> tuple[str, str]:
 
 
 def _timeline(step: Step) -> Iterator[str]:
-    """The main thread in the last steps that were sampled."""
+    """The main thread during the last sampled steps."""
     timeline = step.facts.timeline
     main = timeline.main
     moments = [moment for moment in timeline.steps if main and main[0].start <= moment <= main[-1].end]

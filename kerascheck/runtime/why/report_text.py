@@ -1,4 +1,4 @@
-"""The answer on a terminal, in some ten lines."""
+"""Report of ``why`` on a terminal, in about ten lines."""
 
 from __future__ import annotations
 
@@ -28,14 +28,16 @@ _BAR = 12
 _LABEL = 27
 
 Style = Callable[..., str]
-"""``click.style`` or something like it."""
+"""``click.style`` or a compatible function."""
 
 
 def render(
     diagnosis: Diagnosis, width: int, style: Style = lambda text, **options: text, used: GpuSummary | None = None
 ) -> Iterator[str]:
-    """Lines of at most ``width`` columns. ``style`` colours words; ``used``: what the GPUs did
-    (``Sampler.summary``)."""
+    """Yield the report in lines of at most ``width`` columns.
+
+    ``style`` colours words; ``used``: activity of the GPUs (``Sampler.summary``).
+    """
     step = diagnosis.step
     yield ""
     yield style(_where(diagnosis), bold=True)
@@ -136,11 +138,11 @@ def _sentence(text: str) -> str:
 
 
 def _gain(advice: Advice) -> str:
-    """The bound, which is no promise."""
+    """Upper bound of the gain, which is not a promise."""
     largest, least = advice.largest_gain, advice.least_bound
     if largest is None:
         return ""
-    # A larger batch makes fewer steps, each of which takes longer.
+    # With a larger batch there are fewer but longer steps.
     what = "Epochs" if advice.part is Part.OVERHEAD else "Steps"
     if least is not None:
         most = f"{largest:.1f}" if largest < 10 else "10 or more"
@@ -183,19 +185,19 @@ def _wrapped(text: str, width: int, indent: str = "") -> Iterator[str]:
 
 
 def failed(answer: WhyResult, style: Style) -> Iterator[str]:
-    """Why there is no answer, and what the script printed last."""
+    """Explain why there is no diagnosis, and show the last output of the script."""
     yield style("not run", fg="magenta", bold=True) + f"  {plain(answer.failure or '')}"
     yield from printed_last(answer.run.output)
 
 
 def provable(diagnosis: Diagnosis) -> Finding | None:
-    """The finding to try first: of the first recommendation that has one with a fix."""
+    """The first recommended finding that has a fix."""
     leading = (advice.findings[0] for advice in diagnosis.advice if advice.leads)
     return next((finding for finding in leading if finding.fix is not None), None)
 
 
 def next_command(diagnosis: Diagnosis, script: str, arguments: Sequence[str], proving: bool) -> Iterator[str]:
-    """The command to go on with."""
+    """The command to run next."""
     finding = provable(diagnosis)
     if finding is None or proving:
         return
@@ -207,7 +209,7 @@ def next_command(diagnosis: Diagnosis, script: str, arguments: Sequence[str], pr
 
 
 def proof(verdict: Verdict, style: Style) -> Iterator[str]:
-    """The outcome of trying one finding's fix."""
+    """The outcome of measuring one finding's fix."""
     yield ""
     ratio = f" {verdict.ratio}" if verdict.ratio else ""
     yield style(f"{verdict.status.value}{ratio}", bold=True) + f"  {plain(verdict.name)}"

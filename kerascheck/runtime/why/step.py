@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from kerascheck.runtime.verify.analysis import Stage
 from kerascheck.runtime.verify.messages import Place, Span, TrainingFacts
 
-_SHORTEST_REST = 1e-3  # share of a step that is left once a part is gone
-_MOST_LOAD = 0.9  # share of the machine that other programs are believed to use
+_SHORTEST_REST = 1e-3  # share of a step that remains after a part is removed
+_MOST_LOAD = 0.9  # maximum share of the machine assumed to be used by other programs
 
 
 class Part(enum.Enum):
-    """Parts of a step; the values are for people."""
+    """Parts of a step; the values are for display."""
 
     INPUT = "waiting for data"
     TRACING = "tracing graphs again"
@@ -39,33 +39,33 @@ class Part(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class HotLine:
-    """A line of the script that the profiler saw often."""
+    """A line of the script with many samples of the profiler."""
 
     path: str
     line: int
     function: str
     library: str | None
-    """Package that the line had called into; None where the line itself ran, or a function in C."""
+    """Package that the line called into; None if the line itself or a C function ran."""
     share: float
-    """Of the samples, 0 to 1."""
+    """Share of the samples, 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """The stage, line or layer that takes most of a part."""
+    """The stage, line or layer that dominates a part."""
 
     what: str
     """Such as "ParallelMap" or "cv2.imread(path)"."""
     path: str | None
     line: int | None
     share: float
-    """Of the part, 0 to 1."""
+    """Share of the part, 0 to 1."""
     python: bool = False
     """Whether it is Python of the script."""
 
     @property
     def place(self) -> Place | None:
-        """File and line, where both are known."""
+        """File and line, if both are known."""
         return (self.path, self.line) if self.path is not None and self.line is not None else None
 
 
@@ -77,45 +77,45 @@ class Step:
     """Such as "fit" or "optimizer loop"."""
     seconds: float
     parts: Mapping[Part, float]
-    """Add up to ``seconds`` at most."""
+    """Seconds of the parts; their sum is at most ``seconds``."""
     place: Place | None
-    """Where the script trains."""
+    """Line that trains."""
     used: Sequence[Span]
     """All lines that the training uses."""
     stages: Sequence[Stage] = ()
-    """Of the ``tf.data`` pipeline, output first."""
+    """Stages of the ``tf.data`` pipeline, output first."""
     input_lines: Sequence[HotLine] = ()
     """Python that prepares the data, busiest first."""
     main_lines: Mapping[Part, Sequence[HotLine]] = field(default_factory=dict)
-    """Python of the main thread, by its activity."""
+    """Python of the main thread, by activity."""
     first_step_seconds: float | None = None
     """From the start of the script to the end of the first step."""
     start_seconds: float | None = None
     """From the call of ``fit`` to the end of its first step."""
     start_lines: Sequence[HotLine] = ()
-    """Python that ran meanwhile, busiest first."""
+    """Python that ran during the start, busiest first."""
     epochs: int | None = None
-    """Number that the script asks for; None where it calls ``fit`` in a loop, and for other trainings."""
+    """Number of epochs in the script; None if it calls ``fit`` in a loop, and for other trainings."""
     batch_size: int | None = None
     steps_per_epoch: int | None = None
     new_traces: int = 0
-    """Graphs that were traced while steps were measured."""
+    """Graphs traced during the measured steps."""
     busy_others: float | None = None
     """Share of the machine that other programs used meanwhile, 0 to 1."""
     load_changed: bool = False
-    """Whether that share was another one while the step was timed without its input."""
+    """Whether that share changed while the step was timed without its input."""
     gpus: Sequence[str] = ()
     backend: str = "tensorflow"
     facts: TrainingFacts = TrainingFacts()
     unknown: Sequence[str] = ()
-    """What could not be measured, and why, for people."""
+    """Failed measurements and their reasons, for display."""
 
     def share(self, part: Part) -> float:
         """Share of a part in the step, 0 to 1."""
         return self.parts.get(part, 0.0) / self.seconds
 
     def largest_gain(self, part: Part) -> float | None:
-        """Speed-up of steps if ``part`` takes no time at all; None where it can only become faster."""
+        """Speed-up of steps if ``part`` takes no time at all; None if it can be shortened but not removed."""
         if part in (Part.EAGER, Part.COMPUTE, Part.STEP, Part.PREDICT, Part.UNEXPLAINED) or (
             part is Part.TRACING and self.facts.traces_always
         ):
@@ -124,10 +124,10 @@ class Step:
         return self.seconds / max(self.seconds - gone, _SHORTEST_REST * self.seconds)
 
     def gains_under_load(self, part: Part) -> tuple[float, float] | None:
-        """The least and the largest :meth:`largest_gain` that a quiet machine may show; None where it is None.
+        """Minimum and maximum of :meth:`largest_gain` on a quiet machine; None if it is None.
 
-        While other programs use a share ``busy_others`` of the machine, each part may take up to that share of its time
-        longer. One end assumes that only ``part`` does, the other one that only the other parts do.
+        Other programs use a share ``busy_others`` of the machine. Each part may take up to that share of its time
+        longer. The ends assume that either only ``part`` does, or only the other parts do.
         """
         if self.largest_gain(part) is None:
             return None
@@ -137,7 +137,7 @@ class Step:
         return 1 + gone * quiet / rest, 1 + gone / (rest * quiet)
 
     def _gone(self, part: Part) -> float:
-        """Seconds of a step that are gone with ``part``."""
+        """Seconds of a step that are saved without ``part``."""
         gone = self.parts.get(part, 0.0)
         if part is Part.INPUT:
             # A faster pipeline also fills its buffers faster at the start of an epoch.
@@ -149,7 +149,7 @@ class Step:
 
     @property
     def total_steps(self) -> int | None:
-        """Steps of the whole training as the script asks for it; None if unknown."""
+        """Total steps of the training that the script specifies; None if unknown."""
         return self.epochs * self.steps_per_epoch if self.epochs and self.steps_per_epoch else None
 
     @property

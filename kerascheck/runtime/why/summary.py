@@ -1,4 +1,4 @@
-"""An answer in ten lines, for an issue or a chat: nothing in it names files, folders, people or code."""
+"""Summary in ten lines for an issue or a chat, without names of files, folders, people or code."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FRAMEWORKS = ("tensorflow", "keras", "tf-keras", "jax", "torch")
 
 
 def lines(diagnosis: Diagnosis) -> Iterator[str]:
-    """Lines of at most 100 columns: machine, versions, parts of the time, and what to do first."""
+    """Lines of at most 100 columns: machine, versions, shares of the parts, and the first recommendation."""
     step = diagnosis.step
     yield f"kerascheck {kerascheck.__version__}, {platform.system()}, {count(processors(), 'core')}, {_gpus(step)}"
     yield ", ".join(f"{name} {step.facts.versions[name]}" for name in _FRAMEWORKS if step.facts.versions.get(name))
@@ -48,7 +48,7 @@ def _training(step: Step) -> str:
 
 
 def _advice(advice: Advice) -> str:
-    """The rule and the part: messages may quote code."""
+    """The rule and the part, without the message, which may quote code."""
     about = advice.part.value if advice.part is not None else "this machine"
     if advice.is_fact:
         return f"nothing in the code ({about})"

@@ -1,4 +1,4 @@
-"""Sentences of an answer about a part that no finding leads, and around it."""
+"""Sentences of a diagnosis: advice about parts without a leading finding, warnings and remarks."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ from kerascheck.runtime.why.step import Cause, Part, Step
 
 _BUSY = 0.3
 _KERAS_SECONDS = 0.01
-"""Seconds that Keras itself takes around a step (see the page of KC407); ``steps_per_execution`` saves no more."""
+"""Seconds that Keras takes around a step (see the page of KC407), the maximum that ``steps_per_execution`` saves."""
 _COMPILERS = {"jax": "@jax.jit", "torch": "@torch.compile"}
 _WORTH_PROCESSES = 60.0
-"""Seconds per epoch that the step must wait for its data. Keras starts the processes of a PyDataset in every epoch: in a
-training of 10 s, four of them made steps 4 times as fast and the whole training 2.3 times as slow."""
+"""Minimum seconds of waiting per epoch at which workers pay off.
+
+Keras starts the processes of a PyDataset in every epoch. In a training of 10 s, four of them made steps 4 times as
+fast, but the whole training 2.3 times as slow.
+"""
 
 
 def headline(step: Step, limit: float) -> str:
@@ -68,8 +71,7 @@ def _at_least(step: Step) -> str:
 
 
 def without_finding(step: Step, part: Part, cause: Cause | None, *, covered: bool = False) -> str:
-    """What to do about a part that no finding leads, as a clause; ``covered``: whether there are findings about it, at
-    other lines."""
+    """Advice about a part without a leading finding, as a clause; ``covered``: there are findings at other lines."""
     uncovered = "" if covered else "; no rule covers it"
     if part is Part.INPUT:
         return _about_input(step, cause, uncovered)
@@ -140,7 +142,7 @@ def _feeder_kind(step: Step) -> str:
 
 
 def _workers(step: Step, fed_by: str) -> str:
-    """Advice about workers, as the end of a sentence; empty where their start may cost more than they save."""
+    """Advice about workers, as the end of a sentence; empty if their start may cost more than they save."""
     if fed_by == "dataloader":
         return ", or let several processes run it: DataLoader(num_workers=4, persistent_workers=True)"
     waiting = step.parts[Part.INPUT] * (step.steps_per_epoch or 0)
@@ -156,7 +158,7 @@ _METHODS = {"generator": "from_generator"}
 
 
 def words_of(stage: str) -> str:
-    """A stage by the methods that make it: "map() and batch()" for "MapAndBatch"; what is no stage as it is."""
+    """A stage in terms of dataset methods: "map() and batch()" for "MapAndBatch"; other names stay unchanged."""
     if " " in stage:
         return stage
     bare = stage.removesuffix("V2").removesuffix("V3").removesuffix("V4").replace("Parallel", "")
@@ -211,7 +213,7 @@ def _about_overhead(step: Step) -> str:
         return text + "train on larger batches"
     if step.parts.get(Part.OVERHEAD, 0.0) > _KERAS_SECONDS:
         return f"{_measured_overhead(step)}{_known_of_overhead(step)}. Use a larger batch_size"
-    # On JAX it only calls the step several times, and PyTorch refuses it.
+    # On JAX it only calls the step several times, and PyTorch rejects it.
     several = ", or pass steps_per_execution=16 to compile()" if step.backend.startswith("tensorflow") else ""
     return f"{text}use a larger batch_size{several}"
 
@@ -268,7 +270,7 @@ def _about_shapes(step: Step) -> str:
 
 
 def _what_changed(compiled: Compilations) -> str:
-    """The difference between two compilations of a function, as a clause; empty where none is known."""
+    """The difference between two compilations of a function, as a clause; empty if none is known."""
     if compiled.reasons:
         return f", because of {compiled.reasons[0].splitlines()[0].partition(': ')[2]}"
     for seen in compiled.shapes.values():
@@ -319,7 +321,7 @@ def repeated_rows(step: Step) -> tuple[float, str] | None:
     """Explain a ``steps_per_epoch`` that counts rows as if they were batches.
 
     Returns:
-        How many times an epoch reads its data, and the sign of it as a clause; None where it does so once.
+        How many times an epoch reads its data, and the evidence as a clause; None if it reads its data once.
     """
     asked = step.facts.fit_arguments
     steps = asked.steps_per_epoch
@@ -338,7 +340,7 @@ def repeated_rows(step: Step) -> tuple[float, str] | None:
 
 
 def hidden_devices(step: Step) -> tuple[tuple[str, int] | None, str] | None:
-    """Where the script restricts the GPUs that it sees, with a clause for people; None where it does not, or uses one."""
+    """Where the script restricts its visible GPUs, with a clause for display; None if it does not, or uses one."""
     visible = step.facts.visible_devices
     if visible is None or step.gpus:
         return None
@@ -353,7 +355,7 @@ def hidden_devices(step: Step) -> tuple[tuple[str, int] | None, str] | None:
 
 
 def seconds_of(seconds: float | None) -> str:
-    """Such as "19 s" or "26 ms"."""
+    """Format a duration, such as "19 s" or "26 ms"."""
     if seconds is None:
         return "some time"
     if seconds >= 1:
@@ -372,12 +374,12 @@ def _about_computing(step: Step) -> str:
 
 
 def is_busy(step: Step) -> bool:
-    """Whether other programs used so much of the machine that small shares and bounds mean nothing."""
+    """Whether other programs use so much of the machine that small shares and bounds are meaningless."""
     return step.load_changed or (step.busy_others or 0.0) > _BUSY
 
 
 def nothing_said(step: Step) -> str:
-    """Why there is no recommendation, as a sentence."""
+    """Explain in a sentence why there is no recommendation."""
     if not is_busy(step):
         return "Nothing here is worth a change: no part of a step stands out."
     cores = processors()
@@ -386,7 +388,7 @@ def nothing_said(step: Step) -> str:
 
 
 def warning(step: Step) -> str | None:
-    """A clause about other load that affects the whole answer; None on a quiet machine."""
+    """A clause about load that affects the whole diagnosis; None on a quiet machine."""
     if not is_busy(step):
         return None
     used = (
@@ -463,4 +465,4 @@ _SAID: Mapping[Part, Callable[[Step, Cause | None], str]] = {
     Part.STEP: _about_step,
     Part.UNEXPLAINED: lambda step, cause: _about_unexplained(step),
 }
-"""Advice about each part where no finding leads, as a clause."""
+"""Advice about each part without a leading finding, as a clause."""

@@ -1,4 +1,4 @@
-"""The checks: functions of a snapshot, each of which says what it saw and what to do."""
+"""The checks: functions of a snapshot. Each returns its observation and its advice."""
 
 from kerascheck.runtime.doctor.checks.common import Result, Status
 from kerascheck.runtime.doctor.checks.registry import CHECKS, diagnose

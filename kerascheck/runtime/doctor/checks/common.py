@@ -1,4 +1,4 @@
-"""What the checks share: results, and questions about a snapshot that several of them ask."""
+"""Shared parts of the checks: results, and helpers that read a snapshot."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ GIB = 1 << 30
 
 
 class Status(enum.Enum):
-    """How a check ended; the most urgent first."""
+    """Outcomes of a check, the most urgent first."""
 
     PROBLEM = "problem"
-    """Training fails, or leaves hardware unused that is there."""
+    """Training fails, or leaves available hardware unused."""
     ADVICE = "advice"
-    """Training works, and may be faster."""
+    """Training works, but could be faster."""
     OK = "ok"
 
 
@@ -38,13 +38,13 @@ class ResultJson(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What one check found.
+    """Result of one check.
 
     Attributes:
-        name: of the check, lower case words joined by hyphens; the contract with users.
-        seen: a sentence on what the machine has.
-        todo: what to do; empty for what is ok.
-        asked: what in a script asks for it, where a script does.
+        name: of the check, lower-case words joined by hyphens; stable, since users rely on it.
+        seen: one sentence that describes the machine.
+        todo: the advice; empty if the status is OK.
+        asked: the demand of the script that this result is about, if any.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Result:
     asked: Demand | None = None
 
     def as_dict(self) -> ResultJson:
-        """Convert to types that JSON knows."""
+        """Return the JSON object of this result."""
         return {
             "name": self.name,
             "status": self.status.value,
@@ -67,7 +67,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A result without the name of its check."""
+    """A result without the name of the check."""
 
     status: Status
     seen: str
@@ -88,7 +88,7 @@ def problem(seen: str, todo: str, asked: Demand | None = None) -> Verdict:
 
 
 def backend(machine: Snapshot) -> str:
-    """The backend that Keras chooses."""
+    """Name of the backend that Keras chooses."""
     keras = machine.python.keras if machine.python is not None else None
     return (keras.backend if keras is not None else None) or "tensorflow"
 
@@ -97,24 +97,24 @@ TITLES = {"tensorflow": "TensorFlow", "jax": "JAX", "torch": "PyTorch"}
 
 
 def framework(machine: Snapshot) -> Framework | None:
-    """What the interpreter has of the backend; None where it was not looked at, or cannot be imported."""
+    """The backend's framework in the interpreter; None if it was not examined or cannot be imported."""
     name = backend(machine)
     found = getattr(machine.python, name, None) if machine.python is not None and name in TITLES else None
     return None if found is None or found.error is not None else found
 
 
 def tensorflow(machine: Snapshot) -> Framework | None:
-    """As :func:`framework`, where TensorFlow is the backend."""
+    """The framework if it is TensorFlow, else None."""
     return framework(machine) if backend(machine) == "tensorflow" else None
 
 
 def title(machine: Snapshot) -> str:
-    """The backend's name for people."""
+    """Display name of the backend."""
     return TITLES.get(backend(machine), backend(machine))
 
 
 def version(text: str | None) -> tuple[int, ...]:
-    """("2.16.1rc0") -> (2, 16, 1); empty for what begins with no number."""
+    """Parse a version, ("2.16.1rc0") -> (2, 16, 1); empty if the text does not begin with a number."""
     match = re.match(r"\d+(?:\.\d+)*", text or "")
     return tuple(map(int, match[0].split("."))) if match else ()
 
@@ -134,7 +134,10 @@ def is_hidden(machine: Snapshot) -> bool:
 
 
 def shows_none(machine: Snapshot, shown: str) -> bool:
-    """Whether the value ``shown`` of CUDA_VISIBLE_DEVICES hides every GPU that there is: the list ends at the first number of none."""
+    """Whether the value ``shown`` of CUDA_VISIBLE_DEVICES hides every GPU.
+
+    The list ends at the first number without a GPU.
+    """
     if not machine.gpus:
         return False
     first = shown.split(",")[0].strip()
@@ -146,7 +149,7 @@ def shows_none(machine: Snapshot, shown: str) -> bool:
 
 
 def needed_driver(machine: Snapshot) -> str | None:
-    """The oldest driver for the CUDA that the backend is built for; None where that is not known."""
+    """The oldest driver that supports the CUDA version of the backend's build; None if unknown."""
     built = framework(machine)
     cuda = version(built.cuda_version) if built is not None else ()
     if len(cuda) < 2:
@@ -155,10 +158,10 @@ def needed_driver(machine: Snapshot) -> str | None:
 
 
 def is_driver_too_old(machine: Snapshot) -> bool:
-    """Whether the driver does not run the CUDA that the backend is built for.
+    """Whether the driver is too old for the CUDA version of the backend's build.
 
-    NVIDIA's package for forward compatibility (``cuda-compat``) makes an older driver run it: the driver then says a
-    newer CUDA.
+    NVIDIA's forward compatibility package (``cuda-compat``) lets an older driver run it. The driver then reports a
+    newer CUDA version.
     """
     needed, driver, built = needed_driver(machine), machine.driver, framework(machine)
     if needed is None or driver is None or built is None or not version(driver.version):
@@ -168,7 +171,7 @@ def is_driver_too_old(machine: Snapshot) -> bool:
 
 
 def size(number: float) -> str:
-    """Bytes in GiB."""
+    """Format a number of bytes in GiB."""
     amount = number / GIB
     return (
         f"{amount:.0f} GiB"
@@ -180,7 +183,7 @@ def size(number: float) -> str:
 
 
 def cards(machine: Snapshot) -> str:
-    """The GPUs by name, with a count for several of one kind."""
+    """Names of the GPUs, with a count for several of one model."""
     names: dict[str, int] = {}
     for gpu in machine.gpus:
         names[gpu.name] = names.get(gpu.name, 0) + 1

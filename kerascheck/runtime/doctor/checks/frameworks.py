@@ -1,4 +1,4 @@
-"""Checks on what is installed where the training runs."""
+"""Checks on the packages of the interpreter that trains."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
     from packaging.requirements import Requirement
 
 _NEWEST_PYTHON = (3, 13)
-"""The newest Python with wheels of TensorFlow 2.21 (its classifiers)."""
+"""The newest Python for which TensorFlow 2.21 has wheels (its classifiers)."""
 _LAST_ON_WINDOWS = (2, 10)
-"""The last TensorFlow that used GPUs on Windows itself (TensorFlow: "Install TensorFlow with pip")."""
+"""The last TensorFlow that supports GPUs on native Windows (TensorFlow: "Install TensorFlow with pip")."""
 _CRASHES = {"signal SIGILL": "the processor lacks instructions that its wheels use (AVX)"}
 _COMPARED = ("tensorflow", "keras", "numpy", "protobuf", "ml-dtypes")
-"""Packages with bounds that matter: what else TensorFlow asks for fails with a clear message."""
+"""Packages whose version limits matter. Other conflicts with TensorFlow fail with a clear message."""
 
 
 def interpreter(machine: Snapshot) -> Verdict | None:
-    """Whether the look at the interpreter ended."""
+    """Whether the examination of the interpreter completed."""
     python = machine.python
     if python is None or python.failure is None:
         return None
@@ -77,8 +77,8 @@ def tensorflow_installed(machine: Snapshot) -> Verdict | None:
             else "built for CPUs"
         )
         # ROCm, Metal and DirectML use a GPU without CUDA.
-        told = f", {build}" if found.cuda or found.cuda is False and not found.gpus else ""
-        return ok(f"TensorFlow {found.version}{told}, Python {python.version}")
+        build_note = f", {build}" if found.cuda or found.cuda is False and not found.gpus else ""
+        return ok(f"TensorFlow {found.version}{build_note}, Python {python.version}")
     if backend(machine) != "tensorflow":
         return None
     other = next((name for name in ("jax", "torch") if name in packages(machine) and python.keras is not None), None)
@@ -132,7 +132,7 @@ def _has(python: Python, name: str) -> bool:
 
 
 def two_keras(machine: Snapshot) -> Verdict | None:
-    """``TF_USE_LEGACY_KERAS``, which makes ``tf.keras`` another Keras than ``keras``."""
+    """``TF_USE_LEGACY_KERAS``, which makes ``tf.keras`` differ from ``keras``."""
     chosen = (machine.variables or {}).get("TF_USE_LEGACY_KERAS", "")
     found = packages(machine)
     if chosen.lower() not in ("1", "true") or tensorflow(machine) is None:
@@ -152,7 +152,7 @@ def two_keras(machine: Snapshot) -> Verdict | None:
 
 
 def requirements(machine: Snapshot) -> Verdict | None:
-    """Versions that TensorFlow, Keras and tf_keras exclude in what they declare."""
+    """Installed versions that conflict with the requirements of TensorFlow, Keras or tf_keras."""
     conflicts = _conflicts(machine)
     if not conflicts or machine.python is None:
         return None
@@ -168,8 +168,7 @@ def requirements(machine: Snapshot) -> Verdict | None:
 
 
 def _conflicts(machine: Snapshot) -> list[tuple[str, str, str]]:
-    """What the declared requirements of packages exclude: package with version, what it asks for, the version that is
-    installed."""
+    """Conflicts between installed packages: the package with its version, its requirement, the installed version."""
     found = packages(machine)
     return [
         (f"{owner} {found.get(owner, '')}".strip(), f"{name}{requirement.specifier}", found[name])
@@ -180,10 +179,10 @@ def _conflicts(machine: Snapshot) -> list[tuple[str, str, str]]:
 
 
 def required(machine: Snapshot, owner: str, extra: str = "") -> Iterator[tuple[str, Requirement]]:
-    """What a package asks for on the machine of the snapshot, by normalised names.
+    """Requirements of a package on the machine of the snapshot, by normalised name.
 
     Args:
-        extra: what only this extra of it asks for; empty for what it always does.
+        extra: yield only the requirements of this extra; if empty, only the unconditional ones.
     """
     from packaging.requirements import InvalidRequirement, Requirement
     from packaging.utils import canonicalize_name

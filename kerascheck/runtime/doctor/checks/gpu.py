@@ -1,4 +1,4 @@
-"""Checks on the GPU: whether the backend uses it, and what slows it down."""
+"""Checks on the GPU: whether the backend uses it, and what makes it slow."""
 
 from __future__ import annotations
 
@@ -34,9 +34,11 @@ _INSTALL = {
     "torch": "the command that PyTorch's page on installing shows for CUDA",
 }
 _FROM_PTX_FAILS = (10, 0)
-"""Compute capability from which TensorFlow up to 2.21 raises CUDA_ERROR_INVALID_PTX or INVALID_HANDLE where it has no
-binary code for the card (tensorflow/tensorflow#99592, #97387, #90291). Older cards get their code from PTX at the
-first start."""
+"""Lowest compute capability at which missing binary code is an error.
+
+TensorFlow up to 2.21 then raises CUDA_ERROR_INVALID_PTX or INVALID_HANDLE (tensorflow/tensorflow#99592, #97387,
+#90291). On older cards the driver compiles PTX at the first start.
+"""
 _DRIVER_LIBRARY = "libcuda.so.1"
 _REMEDIES = {
     "CUDA_ERROR_SYSTEM_NOT_READY": "Start the fabric manager, which GPUs on an NVSwitch need: "
@@ -46,11 +48,11 @@ _REMEDIES = {
     "CUDA_ERROR_UNKNOWN": "Load the module nvidia_uvm again (sudo modprobe -r nvidia_uvm; sudo modprobe nvidia_uvm), "
     "or restart: this follows a suspend.",
 }
-"""By what the driver returns (cuda.h, ``CUresult``; NVIDIA: "Fabric Manager User Guide", "CUDA Compatibility")."""
+"""By the driver's return code (cuda.h, ``CUresult``; NVIDIA: "Fabric Manager User Guide", "CUDA Compatibility")."""
 
 
 def driver_running(machine: Snapshot) -> Verdict | None:
-    """A card, or a driver, that does not answer."""
+    """A card or a driver that does not respond."""
     driver, seen = machine.driver, framework(machine)
     if driver is None or driver.failure is None:
         return None
@@ -88,7 +90,7 @@ def driver_running(machine: Snapshot) -> Verdict | None:
 
 
 def gpu_build(machine: Snapshot) -> Verdict | None:
-    """A backend that was built for CPUs, beside a GPU."""
+    """A backend built for CPUs on a machine with a GPU."""
     found, name = framework(machine), backend(machine)
     if (
         not machine.gpus
@@ -129,7 +131,7 @@ def hidden_gpus(machine: Snapshot) -> Verdict | None:
 
 
 def driver(machine: Snapshot) -> Verdict | None:
-    """A driver that is too old for the CUDA of the backend."""
+    """A driver that is too old for the CUDA version of the backend."""
     if machine.driver is None or machine.driver.version is None:
         return None
     found, needed = framework(machine), needed_driver(machine)
@@ -144,7 +146,7 @@ def driver(machine: Snapshot) -> Verdict | None:
 
 
 def compute_capability(machine: Snapshot) -> Verdict | None:
-    """A card that the build of TensorFlow has no code for."""
+    """A card for which the TensorFlow build has no code."""
     found = tensorflow(machine)
     built = sorted(filter(None, map(_architecture, found.architectures))) if found is not None else []
     known = [(gpu, gpu.capability) for gpu in machine.gpus if gpu.capability is not None]
@@ -188,8 +190,10 @@ def _architecture(word: str) -> tuple[int, int] | None:
 
 
 def library_path(machine: Snapshot) -> Verdict | None:
-    """CUDA libraries in LD_LIBRARY_PATH that do not fit. They come before those of pip: TensorFlow's wheels find
-    these by RUNPATH (``readelf -d``)."""
+    """Incompatible CUDA libraries in LD_LIBRARY_PATH.
+
+    They take precedence over those from pip, which TensorFlow's wheels find by RUNPATH (``readelf -d``).
+    """
     found = tensorflow(machine)
     if found is None or not machine.gpus or not found.cuda:
         return None
@@ -207,7 +211,7 @@ def library_path(machine: Snapshot) -> Verdict | None:
             continue
         same = [each for each in there if each[:1] == least[:1]]
         if not same and found.gpus:
-            # It is passed over: its name has another number.
+            # The loader skips it, because its file name has another version number.
             continue
         install = "" if _absent_packages(machine) == [] else f"{_todo_install(machine, True).rstrip('.')}; then unset"
         return problem(
@@ -223,9 +227,12 @@ def _cudnn(machine: Snapshot) -> tuple[int, ...]:
 
 
 def _cuda_packages(machine: Snapshot) -> dict[str, tuple[int, ...]]:
-    """The CUDA packages that the extra of TensorFlow asks for, with the oldest versions: a wheel needs those that it
-    was compiled with, or newer ones of the same major version ("CuDNN library needs to have matching major version and
-    equal or higher minor version", cuda_dnn.cc). That some wheels ask for one exact version is left alone."""
+    """CUDA packages that TensorFlow's extra requires, with the oldest usable versions.
+
+    A wheel needs the versions that it was compiled with, or newer ones of the same major version ("CuDNN library needs
+    to have matching major version and equal or higher minor version", cuda_dnn.cc). Exact pins of some wheels are
+    ignored.
+    """
     bounds = {}
     for name, requirement in required(machine, "tensorflow", _EXTRA):
         oldest = [version(each.version) for each in requirement.specifier if each.operator in ("==", ">=", "~=")]
@@ -234,14 +241,13 @@ def _cuda_packages(machine: Snapshot) -> dict[str, tuple[int, ...]]:
 
 
 def _absent_packages(machine: Snapshot) -> list[str] | None:
-    """Those that are not installed; None where the wheel asks for none."""
+    """The required CUDA packages that are not installed; None if the wheel requires none."""
     asked = _cuda_packages(machine)
     return [name for name in asked if name not in packages(machine)] if asked else None
 
 
 def cuda_packages(machine: Snapshot) -> Verdict | None:
-    """CUDA libraries from pip that are older than those that TensorFlow was compiled with, or of another major
-    version."""
+    """CUDA packages from pip that are older than TensorFlow's build needs, or have another major version."""
     found = tensorflow(machine)
     if found is None or not machine.gpus or not found.cuda:
         return None
@@ -263,7 +269,7 @@ def cuda_packages(machine: Snapshot) -> Verdict | None:
 
 
 def cuda_libraries(machine: Snapshot) -> Verdict | None:
-    """CUDA libraries that TensorFlow cannot load."""
+    """CUDA libraries that TensorFlow fails to load."""
     found = tensorflow(machine)
     if (
         found is None
@@ -310,7 +316,7 @@ def _todo_install(machine: Snapshot, absent: bool) -> str:
 
 
 def _is_explained(machine: Snapshot) -> bool:
-    """Whether another check says why no GPU is seen, however the libraries are."""
+    """Whether another check already explains why the backend sees no GPU."""
     checks = (driver_running, gpu_build, hidden_gpus, driver, compute_capability, library_path, cuda_packages)
     from kerascheck.runtime.doctor.checks.common import Status
 
@@ -322,7 +328,7 @@ def _is_explained(machine: Snapshot) -> bool:
 
 
 def gpu_seen(machine: Snapshot) -> Verdict | None:
-    """Whether the backend offers the GPUs; the problem only where no other check tells why it does not."""
+    """Whether the backend sees the GPUs. Reports a problem only if no other check explains it."""
     found = framework(machine)
     if machine.gpus and (found is None or found.gpus is None):
         return ok(cards(machine))
@@ -353,7 +359,7 @@ def gpu_seen(machine: Snapshot) -> Verdict | None:
 
 
 def compilers(machine: Snapshot) -> Verdict | None:
-    """The parts of CUDA that XLA compiles with."""
+    """The tools of CUDA with which XLA compiles."""
     found = tensorflow(machine)
     if found is None or not found.gpus or not found.cuda or machine.python is None:
         return None
@@ -371,7 +377,7 @@ def compilers(machine: Snapshot) -> Verdict | None:
 
 
 def half_precision(machine: Snapshot) -> Verdict | None:
-    """Which dtype policy the card gains by."""
+    """Which dtype policy is fastest on the card."""
     if not machine.gpus:
         return None
     known = [(gpu, half_types(gpu.name, gpu.capability)) for gpu in machine.gpus]
@@ -402,7 +408,7 @@ def tf32(machine: Snapshot) -> Verdict | None:
 
 
 def gpu_memory(machine: Snapshot) -> Verdict | None:
-    """Memory that other programs hold."""
+    """GPU memory that other processes hold."""
     for index, gpu in enumerate(machine.gpus):
         if gpu.mig or gpu.memory is None or gpu.used is None:
             continue
@@ -418,9 +424,9 @@ def gpu_memory(machine: Snapshot) -> Verdict | None:
 
 
 def gpu_shared(machine: Snapshot) -> Verdict | None:
-    """Computations of others that hold little memory."""
+    """GPU computations of other processes that use little memory."""
     busy = next((gpu for gpu in machine.gpus if gpu.processes and (gpu.utilisation or 0) > 0.1), None)
-    # Windows counts every program with a window.
+    # On Windows every program with a window counts as a process.
     if busy is None or gpu_memory(machine) is not None or machine.system.platform == "win32" or machine.system.wsl:
         return None
     return advice(
@@ -440,7 +446,7 @@ def power_limit(machine: Snapshot) -> Verdict | None:
 
 
 def slowdown(machine: Snapshot) -> Verdict | None:
-    """Clocks that the card reduces."""
+    """Reduced clocks of the card."""
     for gpu in machine.gpus:
         severe = [reason for reason in gpu.slowdowns if reason != "temperature"]
         if severe:
@@ -457,7 +463,7 @@ def slowdown(machine: Snapshot) -> Verdict | None:
 
 
 def pcie(machine: Snapshot) -> Verdict | None:
-    """A slow link; idle cards slow it down themselves, so only that of a busy one counts."""
+    """A slow PCIe link. Checked only on busy cards, because idle cards slow it down themselves."""
     for gpu in machine.gpus:
         link, widest = gpu.link, gpu.widest_link
         if link is None or widest is None or (gpu.utilisation or 0) < 0.2:
@@ -472,7 +478,7 @@ def pcie(machine: Snapshot) -> Verdict | None:
 
 
 def persistence(machine: Snapshot) -> Verdict | None:
-    """A driver that is unloaded whenever no program uses the GPU."""
+    """A driver that is unloaded whenever no process uses the GPU."""
     own = (
         machine.system.platform == "linux"
         and not machine.system.wsl
@@ -499,7 +505,7 @@ def mig(machine: Snapshot) -> Verdict | None:
 
 
 def switches(machine: Snapshot) -> Verdict | None:
-    """Environment variables that were set to debug."""
+    """Environment variables that are set for debugging."""
     variables = machine.variables or {}
     if machine.gpus and variables.get("CUDA_LAUNCH_BLOCKING", "") in ("1", "true", "True"):
         return advice("CUDA_LAUNCH_BLOCKING makes Python wait for every kernel.", "Unset it when debugging is done.")

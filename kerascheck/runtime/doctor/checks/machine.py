@@ -1,4 +1,4 @@
-"""Checks on processor, memory and the environment."""
+"""Checks on processor, memory and environment."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from kerascheck.runtime.doctor.checks.common import Verdict, advice, ok, package
 from kerascheck.runtime.doctor.snapshot import Snapshot
 
 _FREELY_SHARED = 128 << 20
-"""Docker gives /dev/shm 64 MiB unless told otherwise (docker run, --shm-size)."""
+"""Default size of /dev/shm in a Docker container (docker run, --shm-size)."""
 
 
 def cpu_quota(machine: Snapshot) -> Verdict | None:
-    """A quota of the control group, which schedulable cores do not show."""
+    """A CPU quota of the control group, which the number of schedulable cores does not show."""
     cpu = machine.cpu
     if cpu.quota is not None and cpu.quota < 0.95 * cpu.usable:
         budget = max(1, int(cpu.quota))
@@ -27,7 +27,7 @@ def cpu_quota(machine: Snapshot) -> Verdict | None:
 
 
 def memory_limit(machine: Snapshot) -> Verdict | None:
-    """A limit of the control group that tf.data's own limit exceeds."""
+    """A memory limit of the control group that is below tf.data's own limit."""
     memory = machine.memory
     if memory.limit is None or memory.available is None or memory.limit >= memory.available / 2:
         return None
@@ -54,7 +54,7 @@ def swap(machine: Snapshot) -> Verdict | None:
 
 
 def shared_memory(machine: Snapshot) -> Verdict | None:
-    """A small ``/dev/shm``, through which PyTorch's workers pass batches."""
+    """A small ``/dev/shm``, through which PyTorch workers pass batches."""
     shared = machine.memory.shared
     if (
         shared is None
@@ -74,7 +74,7 @@ def _starts_processes(machine: Snapshot) -> bool:
 
 
 def threads(machine: Snapshot) -> Verdict | None:
-    """A runtime that is held to one thread."""
+    """A runtime that is limited to one thread."""
     variables, found = machine.variables or {}, tensorflow(machine)
     if machine.cpu.usable < 4 or found is None:
         return None

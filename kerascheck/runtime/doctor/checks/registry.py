@@ -1,4 +1,4 @@
-"""The list of all checks, and the diagnosis."""
+"""The list of all checks, and the diagnosis that runs them."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ CHECKS: tuple[Callable[[Snapshot], Verdict | None], ...] = (
 
 
 def diagnose(snapshot: Snapshot) -> list[Result]:
-    """What every check has to say of a machine: problems first, then advice, then what is ok."""
+    """Run all checks on a snapshot. Returns problems first, then advice, then the results that are ok."""
     results = []
     for check in CHECKS:
         verdict = check(snapshot)

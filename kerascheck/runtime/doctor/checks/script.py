@@ -1,4 +1,4 @@
-"""Checks on what a script asks of the machine; each says nothing where no script was given."""
+"""Checks of a script's demands on the machine. Each returns None without a script."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from kerascheck.runtime.doctor.checks.common import (
 from kerascheck.runtime.doctor.snapshot import Demand, Snapshot
 
 _SLOW_FILE_SYSTEMS = re.compile(r"nfs\d?|cifs|smb\d?|smbfs|9p|drvfs|v9fs|fuse(?:\..*|blk)?|afs|davfs")
-"""File systems on which every file is a request to another machine or another operating system; ``fuseblk`` is NTFS
-through a program."""
+"""File systems on which opening a file takes a request to another machine or operating system. ``fuseblk`` is NTFS
+through a user-space driver."""
 _LEAST_PER_PARAMETER, _USUAL_PER_PARAMETER = 8, 16
-"""Bytes of float32 training: the weight and its gradient, and with Adam its two moments."""
+"""Bytes per parameter in float32 training: the weight and its gradient; with Adam also its two moments."""
 
 
 def _of(machine: Snapshot, what: str) -> list[Demand]:
@@ -30,7 +30,7 @@ def _of(machine: Snapshot, what: str) -> list[Demand]:
 
 
 def _largest(machine: Snapshot, what: str) -> tuple[int, Demand] | None:
-    """The largest of the numbers that a script asks for, with the demand."""
+    """The largest number among the script's demands of a kind, with that demand."""
     numbers = [
         (demand.value, demand)
         for demand in machine.script or ()
@@ -40,7 +40,7 @@ def _largest(machine: Snapshot, what: str) -> tuple[int, Demand] | None:
 
 
 def script_precision(machine: Snapshot) -> Verdict | None:
-    """A 16-bit policy that the machine does not gain by."""
+    """A 16-bit policy that is no faster on this machine."""
     asked = next((demand for demand in reversed(_of(machine, "policy"))), None)
     if asked is None or not str(asked.value).startswith("mixed_"):
         return None
@@ -76,7 +76,7 @@ def script_precision(machine: Snapshot) -> Verdict | None:
 
 
 def script_backend(machine: Snapshot) -> Verdict | None:
-    """A backend that the script chooses and that is not installed."""
+    """A backend that the script chooses but that is not installed."""
     asked = next(iter(_of(machine, "backend")), None)
     if asked is None or machine.python is None or machine.python.packages is None or asked.value not in TITLES:
         return None
@@ -105,7 +105,7 @@ def script_visible(machine: Snapshot) -> Verdict | None:
 
 
 def script_data(machine: Snapshot) -> Verdict | None:
-    """Examples in files of their own, on a file system that is slow for many files."""
+    """One file per example, on a file system that is slow for many files."""
     for asked in _of(machine, "data"):
         if _SLOW_FILE_SYSTEMS.fullmatch(str(asked.value)):
             return advice(
@@ -117,7 +117,7 @@ def script_data(machine: Snapshot) -> Verdict | None:
 
 
 def script_workers(machine: Snapshot) -> Verdict | None:
-    """More processes than cores."""
+    """More worker processes than cores."""
     cores = min(machine.cpu.usable, machine.cpu.quota or machine.cpu.usable)
     found = _largest(machine, "processes")
     if found is None or found[0] <= max(cores, 1):
@@ -130,7 +130,7 @@ def script_workers(machine: Snapshot) -> Verdict | None:
 
 
 def script_memory(machine: Snapshot) -> Verdict | None:
-    """Arrays and caches that do not fit into memory."""
+    """Arrays and caches that exceed main memory."""
     room, found = machine.memory.limit or machine.memory.available, _largest(machine, "arrays")
     if found is None or room is None or found[0] <= 0.8 * room:
         return None
@@ -139,7 +139,7 @@ def script_memory(machine: Snapshot) -> Verdict | None:
 
 
 def script_model(machine: Snapshot) -> Verdict | None:
-    """A model that does not fit into the memory of the GPU."""
+    """A model that exceeds GPU memory."""
     room, found = min((gpu.memory for gpu in machine.gpus if gpu.memory), default=None), _largest(machine, "parameters")
     if found is None or room is None:
         return None

@@ -1,7 +1,7 @@
-"""Start of a measured process: ``python child/__main__.py RUN.json``.
+"""Entry point of a measured process: ``python child/__main__.py RUN.json``.
 
-``RUN.json`` is written by :mod:`kerascheck.runtime.verify.process`; its keys are read in :func:`run`. Nothing of what
-the script does, however it ends, shows as an error of this file: the end is told to the parent as one message.
+:mod:`kerascheck.runtime.verify.process` writes ``RUN.json``; :func:`run` reads its keys. Errors of the script never
+surface as errors of this file: the parent receives one message about the end of the script.
 """
 
 import importlib.util
@@ -23,7 +23,7 @@ def _load_package():
 
 
 def main(run_file):
-    """Run the script that ``run_file`` describes; does not return."""
+    """Run the script that ``run_file`` describes; never returns."""
     _load_package()
     from _kerascheck_child import launch
 
@@ -31,7 +31,7 @@ def main(run_file):
 
 
 def serve_only(run_file):
-    """Serve the repaired sources in a worker process of the script (multiprocessing "spawn"), and measure nothing."""
+    """Serve the fixed sources in a worker process of the script (multiprocessing "spawn") without measuring."""
     _load_package()
     from _kerascheck_child import launch
 

@@ -1,4 +1,4 @@
-"""Time of each dataset of the training's pipeline, iterated by itself."""
+"""Time of each dataset of the training's pipeline, iterated alone."""
 
 import contextlib
 import time
@@ -6,16 +6,16 @@ import time
 from . import diagnose
 from .replay import leaves
 
-_SHORTEST = 0.001  # seconds per batch of a pipeline that is worth the time
-_EXPLAINED = 0.5  # share of a batch in one stage from which TensorFlow's model explains it
+_SHORTEST = 0.001  # seconds per batch; faster pipelines are not examined
+_EXPLAINED = 0.5  # share of a batch's time; a slower stage in TensorFlow's model explains the batch
 _SECONDS = 4.0  # for all datasets together
 
 
 def by_dataset(state, leader):
     """Seconds per batch of each dataset of the training's pipeline, source first.
 
-    Only where TensorFlow's model of the pipeline does not explain its time: it sees nothing behind some stages, such
-    as ``unbatch``.
+    Measured only if TensorFlow's model of the pipeline does not explain its time. The model sees nothing behind some
+    stages, such as ``unbatch``.
     """
     final = state.final_dataset
     alone = state.recorder.facts.get("alone_seconds_per_batch")
@@ -39,7 +39,7 @@ def by_dataset(state, leader):
 
 
 def _ends_at_shuffle(state):
-    """Whether a shuffle is the slowest stage of the model, which counts the filling of its buffer too."""
+    """Whether the slowest stage of the model is a shuffle. Its time includes filling the buffer."""
     slowest = max(state.longest_pass[1:], key=lambda node: node["seconds"], default={"name": ""})
     return slowest["name"].startswith("Shuffle")
 
@@ -53,10 +53,10 @@ def _explained(state):
 
 
 def _seconds_per_batch(dataset, batch, limit):
-    """Seconds of ``batch`` rows; None where none come within ``limit`` seconds.
+    """Seconds per ``batch`` rows; None if none arrive within ``limit`` seconds.
 
-    Elements are batches where their first dimension is open or ``batch``. Others are batched here, because Python
-    takes longer for a row than most pipelines.
+    An element is a batch if its first dimension is unknown or ``batch``. Other elements are batched here, because in
+    Python a single row takes longer than in most pipelines.
     """
     spec = getattr(leaves(dataset.element_spec)[0], "shape", None)
     if spec is None or not spec.rank or spec[0] not in (None, batch):

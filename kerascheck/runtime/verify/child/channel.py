@@ -1,4 +1,4 @@
-"""The two pipes between a measured process and kerascheck: messages out, orders to go on or to end in.
+"""The two pipes between a measured process and kerascheck: messages to the parent, orders to continue or end.
 
 ``kerascheck/runtime/verify/messages.py`` defines the messages.
 """
@@ -21,7 +21,7 @@ class Channel:
         os.set_inheritable(orders, False)
 
     def send(self, **message):
-        """Send one message; a parent that is gone ends the process."""
+        """Send one message; ends the process if the parent is gone."""
         data = (json.dumps(message, default=str) + "\n").encode()
         with self._lock:
             try:
@@ -31,7 +31,7 @@ class Channel:
                 os._exit(1)
 
     def wait(self):
-        """Block until there is an order; whether it is to go on."""
+        """Block until an order arrives; returns whether to continue."""
         order = os.read(self._orders, 1)
         if not order:
             os._exit(1)

@@ -1,4 +1,4 @@
-"""The clock of a call of ``fit``: what it was asked for, its start, and what lies between calls that a loop makes."""
+"""Times of ``fit`` calls: their arguments, their start, and the gaps between the calls of a loop."""
 
 import functools
 import logging
@@ -11,23 +11,23 @@ from .recorder import is_user_code, user_place
 from .sampler import Sampler
 
 _SHORTEST_START = 0.5
-"""Seconds: a shorter start is not looked into."""
+"""Seconds; shorter starts are not examined."""
 _MOST_LINES = 40
 
 
 class FitClock:
-    """What the calls of ``fit`` take outside of their steps."""
+    """Time of ``fit`` calls outside of their steps."""
 
     def __init__(self, state):
         self._state = state
         self._called = 0.0
         self._sampler: Sampler | None = None
-        self.asked: dict = {}  # of the call that the plan means, or of the first one of a loop
+        self.asked: dict = {}  # arguments of the planned call, or of the first call in a loop
         self.start: dict = {}
         self.in_loop = False
 
     def fit_called(self, arguments, in_loop):
-        """``fit`` begins, with these arguments by name, its defaults left out."""
+        """Record the start of ``fit`` with these arguments by name, without defaults."""
         self.in_loop = in_loop
         if self.asked:
             return
@@ -42,12 +42,12 @@ class FitClock:
         self._sampler.start()
 
     def planned(self, params):
-        """Keras knows how many steps an epoch has; None where only the data's end tells."""
+        """Record the number of steps per epoch from Keras; None if only the end of the data shows it."""
         if self.asked and "steps_per_epoch" not in self.asked and params.get("steps") is not None:
             self.asked["steps_per_epoch"] = int(params["steps"])
 
     def step_ended(self):
-        """A step has ended: the first one ends the start."""
+        """Record the end of a step; the first one ends the start."""
         if self._sampler is None:
             return
         seconds = time.perf_counter() - self._called
@@ -64,12 +64,12 @@ class FitClock:
 
 
 def _whole(value):
-    """A number as an int, several of them as a list."""
+    """Convert a number to int, or several numbers to a list of them."""
     return [int(each) for each in value] if hasattr(value, "__iter__") else int(value)
 
 
 def _fed(x, steps_per_epoch):
-    """What is known of the data that ``fit`` is given: who makes it, and what it holds."""
+    """Facts about the data passed to ``fit``: its producer and its contents."""
     found: dict = {} if steps_per_epoch is None else {"steps_per_epoch": int(steps_per_epoch), "steps_given": True}
     frame = getattr(x, "gi_frame", None)
     if frame is not None:
@@ -80,7 +80,7 @@ def _fed(x, steps_per_epoch):
 
 
 def feeder(x):
-    """The data that ``fit`` gets when it is no dataset of the script: its kind, and the code of the script that makes batches.
+    """The kind of data passed to ``fit``, unless it is a dataset of the script, and the code that makes batches.
 
     ``[kind, name, path, line]``; the last three are None for arrays, and for iterators of a library.
     """
@@ -94,14 +94,14 @@ def feeder(x):
 
 
 def keep_first_batches(state):
-    """Keep the batches of a generator that Keras looked at before the training: no other pass over it gives them again."""
+    """Keep the batches that Keras reads from a generator before the training: a generator cannot produce them again."""
     adapter = sys.modules["keras.src.trainers.data_adapters.generator_data_adapter"].GeneratorDataAdapter
     original = adapter.get_tf_dataset
 
     @functools.wraps(original)
     def get_tf_dataset(self):
         dataset = original(self)
-        # Of one call of fit, the first generator is that of the training, and the next one that of the validation.
+        # In one call of fit, the first generator feeds the training and the next one the validation.
         state.peeked = state.peeked or (self._first_batches, self._output_signature)
         return dataset
 
@@ -109,15 +109,15 @@ def keep_first_batches(state):
 
 
 def peeked_batches(state):
-    """(batches as tensors, their specification) of :func:`keep_first_batches`; none, and None, for other data."""
+    """(batches as tensors, their specification) of :func:`keep_first_batches`; ([], None) for other data."""
     batches, spec = state.peeked or ((), None)
     tf = sys.modules["tensorflow"]
-    # A part of a batch that is None stays so: nest takes it for no part of the specification.
+    # None parts of a batch stay None, since tf.nest skips them in the specification.
     return [tf.nest.map_structure(lambda kind, part: tf.cast(part, kind.dtype), spec, batch) for batch in batches], spec
 
 
 def kind_of_data(x):
-    """What ``fit`` is given: "dataset", "pydataset", "generator" or "arrays"."""
+    """Kind of the data passed to ``fit``: "dataset", "pydataset", "generator" or "arrays"."""
     names = {cls.__name__ for cls in type(x).__mro__}
     if names & {"PyDataset", "Sequence", "Iterator"} and hasattr(x, "__getitem__"):
         return "pydataset"
@@ -127,18 +127,17 @@ def kind_of_data(x):
 
 
 def gives_its_data_once(x):
-    """Whether ``x`` is a generator; what ``ImageDataGenerator.flow`` returns can be iterated over, too, but starts
-    again."""
+    """Whether ``x`` is a generator. ``ImageDataGenerator.flow`` also returns an iterator, but one that restarts."""
     return hasattr(x, "__next__") and kind_of_data(x) != "pydataset"
 
 
 def _is_table(value):
-    """Whether a value is rows that a generator may read: an array of one dimension at least, or a list."""
+    """Whether a value may hold rows for a generator: an array with at least one dimension, or a list."""
     return isinstance(value, (list, tuple)) or len(getattr(value, "shape", ())) > 0 and hasattr(value, "__len__")
 
 
 def batches_of_a_pass(dataset):
-    """How many batches one pass over a repeated dataset has; None where it is not repeated, or that is not known."""
+    """Batches per pass over a repeated dataset; None if it is not repeated or the number is unknown."""
     current = dataset
     for _ in range(20):
         if type(current).__name__.strip("_").startswith("Repeat"):
@@ -155,7 +154,7 @@ def _keeps_count(dataset):
 
 
 def install(state):
-    """Watch the calls of ``fit``, if the plan asks for parts, and who hides devices."""
+    """Watch calls of ``fit`` if the plan asks for parts, and settings that hide devices."""
     state.clock = FitClock(state) if state.run["plan"]["parts"] else None
     state.peeked = None
     if state.clock is not None:
@@ -163,7 +162,7 @@ def install(state):
 
 
 def watch_environment(state):
-    """Note where the script says which GPUs it may see."""
+    """Record the line where the script restricts its GPUs through the environment."""
     set_item = os._Environ.__setitem__
 
     @functools.wraps(set_item)
@@ -176,7 +175,7 @@ def watch_environment(state):
 
 
 def patch_tensorflow(tf, state):
-    """Note where the script hides GPUs from TensorFlow."""
+    """Record the line where the script hides GPUs from TensorFlow."""
     original = tf.config.set_visible_devices
 
     @functools.wraps(original)
@@ -189,7 +188,7 @@ def patch_tensorflow(tf, state):
 
 
 def patch_jax(jax, state):
-    """Count what JAX compiles while steps are measured."""
+    """Count JAX compilations during measured steps."""
     compiled = state.compiled = {"count": 0, "seconds": 0.0, "functions": {}, "places": {}, "shapes": {}}
 
     def timed(event, seconds, **details):
@@ -199,7 +198,7 @@ def patch_jax(jax, state):
                 compiled["count"] += 1
                 name = str(details.get("fun_name", "?")).removeprefix("jit(").removesuffix(")")
                 compiled["functions"][name] = compiled["functions"].get(name, 0) + 1
-                # JAX compiles in the thread that calls: the line of the script that does is on its stack.
+                # JAX compiles in the calling thread, so the script's line is on its stack.
                 compiled["places"].setdefault(name, list(user_place() or (None, None)))
 
     jax.monitoring.register_event_duration_secs_listener(timed)
@@ -207,7 +206,10 @@ def patch_jax(jax, state):
 
 
 def _watch_shapes_of_jax(state, shapes):
-    """Note the shapes that JAX compiles for, from its own log (jax/_src/interpreters/pxla.py, ``jax_log_compiles``)."""
+    """Record the shapes that JAX compiles for.
+
+    They are in its own log (jax/_src/interpreters/pxla.py, ``jax_log_compiles``).
+    """
     logger = logging.getLogger("jax._src.interpreters.pxla")
     shown = logger.getEffectiveLevel()
 
@@ -222,15 +224,16 @@ def _watch_shapes_of_jax(state, shapes):
 
 
 def forget_compiled_by_torch():
-    """Count what ``torch.compile`` compiles from here on."""
+    """Reset the counts of ``torch.compile`` compilations."""
     if (dynamo := sys.modules.get("torch._dynamo.utils")) is not None:
         dynamo.clear_compilation_metrics()
 
 
 def compiled_by_torch():
-    """What ``torch.compile`` compiled since, as :func:`patch_jax` counts it, and why; None where it was not used.
+    """Compilations by ``torch.compile`` since the reset, in the form of :func:`patch_jax`, with reasons; None if
+    unused.
 
-    From the metrics that Dynamo keeps of its last 64 compilations (torch/_dynamo/utils.py, ``CompilationMetrics``).
+    Read from Dynamo's metrics of the last 64 compilations (torch/_dynamo/utils.py, ``CompilationMetrics``).
     """
     dynamo = sys.modules.get("torch._dynamo.utils")
     seen = [each for each in dynamo.get_compilation_metrics() if each.co_name] if dynamo is not None else []
@@ -247,7 +250,7 @@ def compiled_by_torch():
 
 
 def of_validation(model, arguments):
-    """How many batches a validation reads, and how many its data has in one pass; None where that is not known."""
+    """Batches that a validation reads, and batches in one pass over its data; None if unknown."""
     iterator = getattr(model, "_eval_epoch_iterator", None)
     steps = arguments.get("steps") or getattr(iterator, "num_batches", None)
     given = arguments.get("x")

@@ -1,4 +1,4 @@
-"""Diagnostics: facts that TensorFlow and Keras show once steps have been measured."""
+"""Diagnostics: facts from TensorFlow and Keras, collected after the measured steps."""
 
 import functools
 import sys
@@ -12,11 +12,11 @@ _ALONE_SECONDS = 3.0
 _ALONE_BATCHES = 200
 _COUNTED_SECONDS = 0.5
 _CONVERSIONS = 6
-"""Frames of libraries between ``float(tensor)`` in a script and the read."""
+"""Library frames between ``float(tensor)`` in a script and the read of the value."""
 
 
 def patch_tensorflow(tf, state):
-    """Count traces and host reads, and remember where datasets were made (diagnosing run only)."""
+    """Count traces and host reads, and record where datasets are created (diagnosing run only)."""
     from tensorflow.python.data.ops import dataset_ops
     from tensorflow.python.eager.polymorphic_function import polymorphic_function
     from tensorflow.python.framework import ops
@@ -64,11 +64,11 @@ def patch_tensorflow(tf, state):
 
 
 def _count_traces(state):
-    """Count traced graphs, including those of functions that no longer exist at the end."""
+    """Count traced graphs, including those of functions that are destroyed before the end."""
     from tensorflow.python.eager.polymorphic_function import tracing_compilation
 
     create = getattr(tracing_compilation, "_create_concrete_function", None)
-    if create is None:  # another version of TensorFlow: add up the counts of the functions that still exist
+    if create is None:  # another version of TensorFlow: sum the counts of the functions that still exist
         return
     state.traced = 0
 
@@ -81,7 +81,7 @@ def _count_traces(state):
 
 
 def _is_read_by_script(frame):
-    """Whether the script's own code reads a value, through conversions of TensorFlow or NumPy but not through Keras."""
+    """Whether the script's own code reads a value, possibly through TensorFlow or NumPy but not through Keras."""
     for _ in range(_CONVERSIONS):
         if frame is None:
             return False
@@ -94,14 +94,14 @@ def _is_read_by_script(frame):
 
 
 def _watch_strategies(state):
-    """Remember the strategy that the training's data is distributed by, and the dataset before that."""
+    """Record the strategy that distributes the training's data, and the dataset before distribution."""
     from tensorflow.python.distribute.distribute_lib import StrategyBase
 
     distribute = StrategyBase.experimental_distribute_dataset
 
     @functools.wraps(distribute)
     def experimental_distribute_dataset(self, dataset, *args, **kwargs):
-        if not state.recorder.so_far()[1]:  # later ones are for validation
+        if not state.recorder.so_far()[1]:  # later ones feed the validation
             state.strategy, state.global_dataset = self, dataset
         return distribute(self, dataset, *args, **kwargs)
 
@@ -109,13 +109,13 @@ def _watch_strategies(state):
 
 
 def distribution(state, leader):
-    """Number of replicas that make a step together."""
+    """Number of replicas that compute each step together."""
     strategy = getattr(state, "strategy", None) or getattr(state.fit_model, "distribute_strategy", None)
     return None if strategy is None else {"replicas": int(strategy.num_replicas_in_sync)}
 
 
 def facts(state, leader):
-    """Facts of every run: backend and versions, element specification, steps per epoch, devices."""
+    """Facts that every run reports: backend and versions, element specification, steps per epoch, devices."""
     found = dict(state.recorder.facts)
     if leader.framework is not None:
         found["backend"] = leader.framework
@@ -157,7 +157,7 @@ def flat_spec(spec):
 
 
 def training_iterator(state):
-    """The newest living ``tf.data`` iterator, which feeds the training; None without one."""
+    """The newest live ``tf.data`` iterator, which feeds the training; None if there is none."""
     for reference in reversed(state.iterators):
         iterator = reference()
         if iterator is not None:
@@ -166,7 +166,7 @@ def training_iterator(state):
 
 
 def chain(dataset):
-    """The datasets that ``dataset`` is made of, itself first."""
+    """``dataset``, followed by the datasets that it is built from."""
     found: list[dict] = []
     pending = [dataset]
     while pending and len(found) < 200:
@@ -191,7 +191,7 @@ def name_of(dataset):
 
 
 def _function_lines(dataset):
-    """[path, first line, last line] of the script's own function that a dataset applies; None without one."""
+    """[path, first line, last line] of the script's function that a dataset applies; None if it applies none."""
     wrapper = getattr(dataset, "_map_func", None) or getattr(dataset, "_predicate", None)
     function = getattr(wrapper, "_func", None)
     function = getattr(function, "func", function)
@@ -202,30 +202,30 @@ def _function_lines(dataset):
 
 
 def lines_of(dataset):
-    """[path, first line, last line] of where a dataset was made, and of the functions that it applies."""
+    """[path, first line, last line] of the creation of a dataset, and of the functions that it applies."""
     try:
         made = chain(dataset)
-    except Exception:  # an unusual dataset: its lines stay unknown
+    except Exception:  # unusual dataset: its lines stay unknown
         return []
     found = [[path, line, line] for path, line in (stage["place"] for stage in made if stage["place"])]
     return found + [stage["function"] for stage in made if stage["function"]]
 
 
 def fed_by(state, series):
-    """Note the element specification of a new series: at the end of its data the iterator is gone."""
+    """Record the element specification of a new series, because the iterator is gone at the end of its data."""
     iterator = training_iterator(state)
     if iterator is not None:
         series.element_spec = flat_spec(iterator.element_spec)
 
 
 def dataset_places(state, series):
-    """Note where the dataset of a new series was made: these lines belong to the training too."""
+    """Record where the dataset of a new series is created: these lines belong to the training too."""
     iterator = training_iterator(state)
     if iterator is None or getattr(iterator, "_dataset", None) is None:
         return
     try:
         series.chain = chain(iterator._dataset)
-    except Exception:  # an unusual dataset: its lines stay unknown
+    except Exception:  # unusual dataset: its lines stay unknown
         return
     for stage in series.chain:
         if stage["place"] is not None:
@@ -234,7 +234,7 @@ def dataset_places(state, series):
 
 
 def computes_in_tensorflow(state, leader=None):
-    """Whether TensorFlow computes the steps: of the series ``leader``, or of Keras."""
+    """Whether TensorFlow computes the steps of the series ``leader``; without it, the steps of Keras."""
     framework = None if leader is None else leader.framework
     return (framework or state.recorder.facts.get("backend", "tensorflow")).startswith("tensorflow")
 
@@ -259,7 +259,7 @@ def host_reads(state, leader):
 
 
 def model(state, leader):
-    """Compilation and numeric types of the fitted model."""
+    """Compilation and dtypes of the fitted model."""
     found = state.fit_model
     if found is None:
         return None
@@ -280,7 +280,7 @@ def model(state, leader):
 
 
 def _is_recurrent(layer):
-    """Whether a layer computes its time steps one after another."""
+    """Whether a layer computes its time steps sequentially."""
     names = {cls.__name__ for cls in type(layer).__mro__}
     return bool(names & {"RNN", "LSTM", "GRU", "SimpleRNN", "ConvLSTM", "Bidirectional"})
 
@@ -294,16 +294,16 @@ def device_memory(state, leader):
 
 
 def runtime_model(state, leader):
-    """The nodes of the pipeline in the performance model of ``tf.data``, from the longest pass over the data.
+    """Nodes of the pipeline in the performance model of ``tf.data``, from the longest pass over the data.
 
-    A pass that has just begun shows its start, such as a shuffle buffer that fills.
+    A pass that has just begun shows its start-up, such as a shuffle buffer being filled.
     """
     note_pass(state)
     return {"runtime_nodes": state.longest_pass} if state.longest_pass else None
 
 
 def note_pass(state):
-    """Keep the nodes of the newest pass over the data if it is the longest; raises where TensorFlow has no model."""
+    """Keep the nodes of the newest pass over the data if it is the longest; raises if TensorFlow has no model of it."""
     iterator = training_iterator(state)
     nodes = _nodes(iterator) if iterator is not None else []
     if len(nodes) > 1 and nodes[1]["elements"] >= (state.longest_pass[1]["elements"] if state.longest_pass else 0):
@@ -324,7 +324,7 @@ def _nodes(iterator):
                 "elements": node.num_elements,
                 "seconds": node.processing_time / 1e9,
                 "parallelism": parallelism,
-                "reader": reader,  # which of these nodes takes its elements
+                "reader": reader,  # index of the node that consumes its elements
             }
         )
         pending.extend((source, len(nodes) - 1) for source in node.inputs)
@@ -332,7 +332,7 @@ def _nodes(iterator):
 
 
 def pipeline_alone(state, leader):
-    """Seconds per batch of the training's dataset with no model behind it, and the bytes of a batch."""
+    """Seconds per batch of the training's dataset without a model, and the bytes of a batch."""
     iterator = training_iterator(state)
     dataset = getattr(iterator, "_dataset", None)
     if dataset is None:
@@ -345,7 +345,7 @@ def pipeline_alone(state, leader):
     for element in dataset:
         parts = tf.nest.flatten(element)
         if first is None:
-            # Start-up (buffers that fill, functions that are loaded) belongs to the epoch, not to the batch.
+            # Start-up (filling buffers, loading functions) belongs to the epoch, not to the batch.
             first = time.perf_counter()
             size = sum(int(part.dtype.size * tf.size(part)) for part in parts if isinstance(part, tf.Tensor))
         else:
@@ -364,8 +364,8 @@ def pipeline_alone(state, leader):
 
 
 def rows(state, leader):
-    """Number of samples in the first batches of the training's data, and whether these were all."""
-    # Of data that is distributed over replicas, the batches of all of them together.
+    """Number of samples in the first batches of the training's data, and whether these were all batches."""
+    # With distributed data, count the global batch of all replicas.
     dataset = getattr(state, "global_dataset", None) or getattr(training_iterator(state), "_dataset", None)
     if dataset is None:
         return None
@@ -383,7 +383,7 @@ def rows(state, leader):
 
 
 def install(state):
-    """Add the diagnostics that the plan asks for."""
+    """Add the diagnostics that the plan requests."""
     state.recorder.at_first_tick.append(functools.partial(fed_by, state))
     state.longest_pass = []
     if state.run["plan"]["rows"]:
@@ -397,7 +397,7 @@ def install(state):
 
 
 def guarded(diagnostic, state, leader):
-    """Return the facts of a diagnostic; where it raises, its error under the key ``NAME_failed``."""
+    """Run a diagnostic and return its facts; if it raises, returns the error under the key ``NAME_failed``."""
     try:
         return diagnostic(state, leader)
     except Exception as error:

@@ -1,11 +1,11 @@
-"""Runs a function once a watched module has been imported, before the importing code goes on."""
+"""Runs a function right after a watched module is imported, before the importing code continues."""
 
 import importlib.abc
 import sys
 
 
 class _Announcing(importlib.abc.Loader):
-    """The loader of a watched module, followed by the functions that ``functions()`` returns."""
+    """Loader of a watched module that then calls the functions from ``functions()``."""
 
     def __init__(self, loader, functions):
         self._loader = loader
@@ -25,11 +25,11 @@ class AfterImport(importlib.abc.MetaPathFinder):
     """Watches imports of given names."""
 
     def __init__(self, functions):
-        """``functions``: mapping of module name to functions that take the module."""
+        """``functions``: lists of functions by module name; each is called with the module."""
         self._waiting = functions
 
     def find_spec(self, fullname, path, target=None):
-        """The specification that the other finders give, with an announcing loader."""
+        """Find the specification through the other finders, and wrap its loader."""
         if fullname not in self._waiting:
             return None
         for finder in sys.meta_path:
@@ -37,7 +37,7 @@ class AfterImport(importlib.abc.MetaPathFinder):
                 spec = finder.find_spec(fullname, path, target)
                 if spec is not None:
                     if spec.loader is not None:
-                        # Taken off the list only when it is executed: a mere look-up does not import.
+                        # Remove the functions only at execution, since a mere look-up does not import.
                         spec.loader = _Announcing(spec.loader, lambda: self._waiting.pop(fullname, ()))
                     return spec
         return None

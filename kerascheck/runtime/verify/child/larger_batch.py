@@ -1,4 +1,4 @@
-"""Time of a step on a larger batch, which tells the fixed cost of a step from the cost of its rows."""
+"""Time of a step on a larger batch, which separates the fixed cost of a step from the cost per row."""
 
 import functools
 import itertools
@@ -12,13 +12,13 @@ _LARGEST_BATCH_BYTES = 1 << 28
 
 
 def larger_batch(state, leader):
-    """Time of a step on several times the rows, in steps of the training; None where no larger batch can be tried."""
+    """Time of a step on a batch several times as large, in normal steps; None if no larger batch can be tried."""
     batch, spec = getattr(state, "batch", (None, None))
     if batch is not None:
         tf = sys.modules["tensorflow"]
         if _bytes(batch) * TIMES_LARGER > _LARGEST_BATCH_BYTES:
             return None
-        # Where the number of rows is fixed, the step is traced once more, for both sizes.
+        # If the number of rows is fixed, trace the step once more for both sizes.
         spec = tf.nest.map_structure(lambda part: tf.TensorSpec([None, *part.shape[1:]], part.dtype), spec)
         once, several = step_seconds(*(trained_on(state, again(rows, spec)) for rows in (batch, _repeated(batch))))
     elif leader.kind == "function loop" and state.last_call is not None:
@@ -45,7 +45,7 @@ def _bytes(batch):
 
 
 def _repeated(batch, rows=None):
-    """Repeat the rows of the tensors of ``batch``, or of those with ``rows`` rows; None where there are none."""
+    """Repeat the rows of the tensors of ``batch``, or only of those with ``rows`` rows; None if there are none."""
     tf = sys.modules["tensorflow"]
     found = []
 
@@ -60,7 +60,7 @@ def _repeated(batch, rows=None):
 
 
 def _stacked(element):
-    """Repeat a batch of JAX or PyTorch; None where it has no rows, or gets too large."""
+    """Enlarge a batch of JAX or PyTorch by repeating it; None if it has no rows or becomes too large."""
     arrays = [leaf for leaf in leaves(element) if leaf is not None]
     if not arrays or not all(len(getattr(each, "shape", ())) and hasattr(each, "nbytes") for each in arrays):
         return None
@@ -85,7 +85,7 @@ def _stacked(element):
 
 
 def _fit_steps(state, batches):
-    """Functions that make a step of ``fit`` on each of ``batches``, with the compiled functions of JAX and PyTorch."""
+    """Functions that run a ``fit`` step on each of ``batches`` with the compiled functions of JAX and PyTorch."""
     model, sync = state.fit_model, state.recorder.sync
     if state.recorder.facts["backend"] == "torch":
 
@@ -98,7 +98,7 @@ def _fit_steps(state, batches):
     now = [tuple(list(model._jax_state[name]) for name in names)]
 
     def trained(batch):
-        # A step consumes the arrays of its state.
+        # A step consumes its state arrays.
         logs, now[0] = model.train_function(now[0], itertools.repeat(batch))
         sync(logs)
         return int(getattr(model, "steps_per_execution", 1) or 1)

@@ -1,4 +1,4 @@
-"""Runs one script as ``python script.py`` would, under the probes, and tells the parent how it ended."""
+"""Runs one script like ``python script.py``, with probes, and reports to the parent how it ended."""
 
 import builtins
 import contextlib
@@ -18,7 +18,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 def read(run_file):
-    """The description of the run, a dictionary."""
+    """Read the description of the run, a dictionary."""
     with open(run_file, encoding="utf-8") as stream:
         return json.load(stream)
 
@@ -30,7 +30,7 @@ def serve_sources(run):
 
 
 def main(run_file):
-    """Run the script and exit; every way to end is a message to the parent."""
+    """Run the script and exit. Every kind of end sends a message to the parent."""
     run = read(run_file)
     _die_with_parent(run["parent"])
     channel = Channel(run["events"], run["orders"])
@@ -42,13 +42,13 @@ def main(run_file):
     channel.send(event="started")
     end = _run_script(run["script"], run["sources"], run["argv"])
     flush()
-    if recorder.disabled:  # a process that the script forked: its end says nothing about the script
+    if recorder.disabled:  # a process forked by the script: its end says nothing about the script
         os._exit(0)
     recorder.finish(**end)
 
 
 def _die_with_parent(parent):
-    """A measured process must not outlive kerascheck, not even when kerascheck is killed."""
+    """End this process when kerascheck ends, even if kerascheck is killed."""
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if hasattr(os, "getppid") and os.getppid() != parent:
@@ -56,7 +56,7 @@ def _die_with_parent(parent):
 
 
 def _run_script(path, served, argv):
-    """Execute the script as ``__main__``; returns the keys of the closing message."""
+    """Execute the script as ``__main__``; returns the fields of the closing message."""
     text = served[path]
     module = types.ModuleType("__main__")
     module.__file__ = path
@@ -67,7 +67,7 @@ def _run_script(path, served, argv):
     sys.argv = [path, *argv]
     sys.path[0] = os.path.dirname(path)
     if path.endswith(".ipynb"):
-        # What IPython gives to every cell; its own commands are not run.
+        # IPython defines these names in every cell; its own commands are skipped.
         given |= {"display": lambda *values, **options: None, "get_ipython": lambda: None, "_": None}
     vars(module).update(given)
     try:
@@ -83,7 +83,7 @@ def _run_script(path, served, argv):
 
 
 def _describe(error, served):
-    """One line about an exception, where in the script it was raised, and its traceback without our frames."""
+    """One line about an exception, its place in the script, and its traceback without kerascheck's frames."""
     # The exception's own traceback starts in this file.
     entries = traceback.extract_tb(error.__traceback__)[1:]
     here = os.path.dirname(os.path.abspath(__file__))
@@ -92,11 +92,11 @@ def _describe(error, served):
     raised = own or entries
     place = raised[-1] if raised else None
     message = "".join(traceback.format_exception_only(type(error), error)).strip()
-    # A syntax error's message begins with the place and the line.
+    # The message of a SyntaxError begins with the file and the line.
     headline = message.splitlines()[-1 if isinstance(error, SyntaxError) else 0] if message else type(error).__name__
     text = "Traceback (most recent call last):\n" + "".join(traceback.format_list(entries)) + message
     flush()
-    # Not through sys.stderr, in whose place the script may have put anything.
+    # Avoid sys.stderr, which the script may have replaced.
     with contextlib.suppress(OSError):
         os.write(2, (text + "\n").encode("utf-8", "backslashreplace"))
     return {
@@ -108,7 +108,7 @@ def _describe(error, served):
 
 
 def _serve_in_spawned_processes(run_file):
-    """Workers that multiprocessing starts afresh import the same repaired sources."""
+    """Serve the same fixed sources in workers that multiprocessing spawns."""
     from multiprocessing import spawn
 
     get_command_line = spawn.get_command_line

@@ -1,4 +1,4 @@
-"""Seconds of the parts of a step, counted while a training runs."""
+"""Seconds of the parts of a step, measured while the training runs."""
 
 import functools
 import itertools
@@ -9,22 +9,22 @@ from . import by_dataset, clock, diagnose, larger_batch, replay, validation
 from .recorder import CpuLoad
 from .sampler import Sampler, watch_autograph
 
-_FEWEST_WAITED = 5  # steps from which waited-for calls, or the blocks alone, count
-_HOTTEST = 40  # lines that are sent
+_FEWEST_WAITED = 5  # steps; with fewer, calls followed by a wait, or the blocks alone, do not count
+_HOTTEST = 40  # maximum lines sent
 
 
 class Parts:
-    """Seconds of the parts of the steps since the warm-up ended."""
+    """Seconds of the parts of steps since the end of the warm-up."""
 
     def __init__(self, state):
         self._state = state
         self.running = False
-        self.begins_epoch = False  # whether the current step is the first of an epoch, which does not count
+        self.begins_epoch = False  # whether the current step is the first of an epoch, which is excluded
         self.seconds = dict.fromkeys(("call", "callbacks", "next", "predict", "fit"), 0.0)
-        self._warming_up = {"call": 0.0, "callbacks": 0.0}  # used where the training ends before the warm-up
+        self._warming_up = {"call": 0.0, "callbacks": 0.0}  # used if the training ends during the warm-up
         self._warm_up_steps = 0
         self._load = CpuLoad()
-        self.predictions = {}  # (path, line) of the script: seconds of the calls of predict there
+        self.predictions = {}  # seconds of predict calls by (path, line) of the script
         self.sampler = None
         self.origins = {}
         self.steps = 0
@@ -32,15 +32,15 @@ class Parts:
         self._calls: dict[bool, list[float]] = {
             True: [],
             False: [],
-        }  # seconds of calls that traced a graph, and of the others
-        self.waits = False  # whether each call is followed by a wait for the device
+        }  # seconds of calls that traced a graph, and of the other calls
+        self.waits = False  # whether to wait for the device after each call
         self._waited = {"call": 0.0, "callbacks": 0.0}
         self._waited_calls = []  # seconds of the calls of each step
         self._waited_callbacks = []
-        self.between_epochs = []  # seconds of the callbacks between each two epochs
+        self.between_epochs = []  # seconds of callbacks between epochs
 
     def add(self, part, seconds):
-        """Count ``seconds`` to ``part``."""
+        """Add ``seconds`` to ``part``."""
         if self.running and not self.begins_epoch:
             self.seconds[part] += seconds
         elif self.waits and part in self._waited:
@@ -49,7 +49,7 @@ class Parts:
             self._warming_up[part] += seconds
 
     def called(self, seconds):
-        """Count a call of a step, and whether graphs were traced in it."""
+        """Record a call of a step, and whether it traced graphs."""
         self.add("call", seconds)
         if not self.running and not self.waits and not self.begins_epoch:
             self._warm_up_steps += int(getattr(self._state.fit_model, "steps_per_execution", 1) or 1)
@@ -60,7 +60,7 @@ class Parts:
         self._traces_so_far = so_far
 
     def ticked(self, steps):
-        """Count ``steps`` steps that have ended."""
+        """Record the end of ``steps`` steps."""
         if self.running and not self.begins_epoch:
             self.steps += steps
         elif self.waits:
@@ -69,24 +69,24 @@ class Parts:
             self._waited = dict.fromkeys(self._waited, 0.0)
 
     def predicted(self, place, seconds):
-        """Count a call of ``predict`` between two steps."""
+        """Record a call of ``predict`` between two steps."""
         self.add("predict", seconds)
         if self.running and place is not None:
             self.predictions[place] = self.predictions.get(place, 0.0) + seconds
 
     def forget_traces(self):
-        """Exclude the graphs traced so far from those of the next step."""
+        """Exclude the graphs traced so far from the next step."""
         self._traces_so_far = traces(self._state)
 
     def epoch_called_back(self, seconds, *, ends):
-        """Count the callbacks at the end of an epoch, or at the beginning of the next one."""
+        """Record the callbacks at the end of an epoch, or at the start of the next one."""
         if ends:
             self.between_epochs.append(seconds)
         elif self.between_epochs:
             self.between_epochs[-1] += seconds
 
     def per_step(self):
-        """Seconds of the parts per step; those of asynchronous calls include the wait for the device."""
+        """Seconds of each part per step; asynchronous calls include the wait for the device."""
         found = {name: seconds / max(1, self.steps) for name, seconds in self.seconds.items()}
         if self.is_short:
             steps = self.steps + self._warm_up_steps
@@ -97,22 +97,22 @@ class Parts:
         return found
 
     def start(self):
-        """Count from here on: the warm-up is over."""
+        """Start counting after the warm-up."""
         self._traces_so_far = traces(self._state)
         clock.forget_compiled_by_torch()
         self.running = True
 
     def stop(self):
-        """Stop counting: the timed blocks are over."""
+        """Stop counting after the timed blocks."""
         self.running = False
 
     @property
     def is_short(self):
-        """Whether the training ended so early that the steps of its warm-up count too."""
+        """Whether the training ended so early that its warm-up steps count too."""
         return self.steps < _FEWEST_WAITED and self._warm_up_steps > 0
 
     def others_meanwhile(self):
-        """Share of the machine that other programs used since the script began; None unless the training is short."""
+        """Share of the machine that other programs used since the script began; None if the training is not short."""
         return self._load.of_others() if self.is_short else None
 
     @property
@@ -121,14 +121,14 @@ class Parts:
         return len(self._calls[True])
 
     def tracing(self):
-        """Extra seconds of calls that traced graphs, and whether every call did."""
+        """Extra seconds of the calls that traced graphs, and whether every call traced one."""
         traced, others = self._calls[True], self._calls[False]
         typical = statistics.median(others) if others else 0.0
         return sum(max(0.0, seconds - typical) for seconds in traced), bool(traced) and not others
 
 
 def install(state):
-    """Count parts and sample, if the plan says ``parts``."""
+    """Measure parts and sample if the plan sets ``parts``."""
     state.parts = Parts(state)
     state.replaying = False
     state.last_element = None
@@ -139,7 +139,7 @@ def install(state):
     recorder = state.recorder
     state.validation = validation.Validation(state)
     recorder.when_warm.append(state.parts.start)
-    # Sampling slows Python down: it has a phase of its own.
+    # Sampling slows Python down, so it has a separate phase.
     recorder.phases = [
         ("sampled", functools.partial(start_sampling, state)),
         ("replayed", functools.partial(start_replay, state)),
@@ -150,14 +150,14 @@ def install(state):
 
 
 def install_last(state):
-    """Add the diagnostics that may take longest, after all others."""
+    """Add the slowest diagnostics after all others."""
     if state.run["plan"]["parts"]:
         for look in (replay.inside_loop, by_dataset.by_dataset, larger_batch.larger_batch):
             state.recorder.late_diagnostics.append(functools.partial(diagnose.guarded, look, state))
 
 
 def patch_tensorflow(tf, state):
-    """Map lines of functions that AutoGraph rewrote back to those of the script."""
+    """Map lines of AutoGraph's generated functions back to those of the script."""
     watch_autograph(state.parts.origins)
 
 
@@ -170,12 +170,12 @@ def traces(state):
 
 
 def start_sampling(state, leader):
-    """Begin the phase "sampled"; returns True, since it always can."""
+    """Begin the phase "sampled"; always returns True."""
     state.parts.stop()
-    # On TensorFlow, Keras and loops read the results of each step. Elsewhere, waiting shows the time of a step but
-    # removes the overlap of steps.
+    # On TensorFlow, Keras and hand-written loops read the results of each step. On other backends, waiting shows the
+    # time of a step but removes the overlap of steps.
     state.parts.waits = not diagnose.computes_in_tensorflow(state, leader)
-    # A step of a hand-written loop on PyTorch begins with the first forward pass, in lines of the script.
+    # A step of a hand-written PyTorch loop begins with the first forward pass, in lines of the script.
     in_step = (lambda: state.step_began is not None) if leader.framework == "torch" else None
     state.parts.sampler = Sampler(state.main_thread, state.parts.origins, in_step=in_step)
     state.parts.sampler.start()
@@ -183,7 +183,7 @@ def start_sampling(state, leader):
 
 
 def start_replay(state, leader):
-    """Begin the phase "replayed", which repeats the last batch; returns whether the loop gets its batches from Python."""
+    """Begin the phase "replayed", which repeats the last batch; returns whether Python feeds the loop."""
     state.parts.sampler.stop()
     state.parts.waits = False
     if state.last_element is None:
@@ -196,7 +196,7 @@ def found(state, leader):
     """Return the counted and sampled facts."""
     parts = state.parts
     parts.stop()
-    # Late diagnostics make iterators of their own.
+    # Late diagnostics create their own iterators.
     state.final_dataset = getattr(diagnose.training_iterator(state), "_dataset", None)
     steps = max(1, parts.steps)
     counted = parts.per_step()
@@ -230,13 +230,13 @@ def found(state, leader):
 
 
 def functions_run_eagerly():
-    """Whether ``tf.config.run_functions_eagerly(True)`` is in force."""
+    """Whether ``tf.config.run_functions_eagerly(True)`` is active."""
     tf = sys.modules.get("tensorflow")
     return tf is not None and tf.config.functions_run_eagerly()
 
 
 def _segments(looks):
-    """[start, end, kind] of runs of equal samples, in seconds of the process's clock."""
+    """[start, end, kind] of runs of equal samples, in seconds of the process clock."""
     found: list[list] = []
     for kind, group in itertools.groupby(looks, key=lambda look: look[1]):
         moments = [moment for moment, _ in group]

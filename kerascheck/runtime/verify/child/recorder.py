@@ -1,8 +1,8 @@
-"""Counts and times the steps of a training, in blocks, and stops the process when the plan is done.
+"""Counts and times the steps of a training in blocks, and stops the process when the plan is fulfilled.
 
-A *tick* is the end of one or more training steps, reported by a probe. Ticks of different origins, such as the ``fit``
-of a model, an optimizer used by hand or a dataset loop, count separately. The first origin that fills the plan is "the
-training".
+A *tick* is the end of one or more training steps, reported by a probe. Ticks of different origins count separately.
+Origins are the ``fit`` of a model, an optimizer used by hand, or a dataset loop. The first origin that fulfils the plan
+is "the training".
 """
 
 import collections
@@ -20,7 +20,7 @@ _TICKS_TO_WATCH_LOSS = 20
 _TICKS_BEFORE_PHASE = 4
 PREDICTION = "prediction loop"
 WEAK_KINDS = {"gradient loop": 1, PREDICTION: 2, "dataset loop": 2}
-"""Bare loops, which may be an inspection before the training, with the multiple of ``weak_after`` from which they count."""
+"""Bare loops, which may be an inspection before the training. A loop counts after this multiple of ``weak_after``."""
 
 
 class Series:
@@ -29,28 +29,28 @@ class Series:
     def __init__(self, kind, name):
         self.kind = kind
         self.name = name
-        self.framework = None  # of a hand-written loop, where it is not the backend of Keras
-        self.number = None  # in the order of all trainings; None for bare loops
-        self.order = 0  # among the bare loops of its kind
-        self.stack = []  # [path, line, first line of the function or 0], innermost first, when it made its first step
-        self.data_places = []  # where the datasets that feed it were made
+        self.framework = None  # framework of a hand-written loop if it is not the backend of Keras
+        self.number = None  # among all trainings, in order; None for bare loops
+        self.order = 0  # position among the bare loops of its kind
+        self.stack = []  # [path, line, first line of the function or 0] at its first step, innermost first
+        self.data_places = []  # lines that create the datasets that feed it
         self.element_spec = None  # of the tf.data iterator that fed its first step
-        self.chain = []  # the datasets that its data is made of, output first
+        self.chain = []  # the datasets that build its data, output first
         self.first_iterator = 0
         self.steps = 0
         self.first = None  # time of the first tick
         self.last = None  # time of the last tick
-        self.start_seconds = None  # of processor time until the steps of the warm-up were done
+        self.start_seconds = None  # processor time until the end of the warm-up
         self.durations = []  # (seconds, steps, starts_epoch) of every tick before and between blocks
         self.blocks = []
         self.block = None
         self.losses = []
-        self.loss_steps = []  # how many steps each of them came after
-        self.unread = []  # (steps, scalar) of losses that the device may still be computing
+        self.loss_steps = []  # step counts at which the losses were read
+        self.unread = []  # (steps, scalar) of losses that the device may not have computed yet
         self.epoch_starts = []  # step counts at which an epoch began
-        self.passes = 0  # over tf.data iterators that fed it, to their ends
+        self.passes = 0  # completed passes over the tf.data iterators that fed it
         self.moments: collections.deque = collections.deque(maxlen=400)  # times of the newest ticks
-        self.phase = None  # what is different since the timed blocks are over, such as "sampled"
+        self.phase = None  # phase after the timed blocks, such as "sampled"
         self.phase_ticks = 0
 
 
@@ -63,7 +63,7 @@ class Block:
         self.steps = 0
         self.inner_seconds = 0.0
         self.inner_steps = 0
-        self.epochs = 0  # how many began in it
+        self.epochs = 0  # number of epochs that began in the block
         self.ticks = []
 
 
@@ -71,7 +71,7 @@ def user_stack():
     """[path, line, first line of the function or 0 for the main program] of the script's frames, innermost first."""
     frames: list[types.FrameType | None] = [sys._getframe(2)]
     if threading.current_thread() is not threading.main_thread():
-        # Steps that another thread counts, or that a strategy runs there.
+        # Steps counted by another thread, or run there by a strategy.
         frames.append(sys._current_frames().get(threading.main_thread().ident or 0))
     found = []
     for frame in frames:
@@ -86,7 +86,7 @@ def user_stack():
 
 
 def user_place():
-    """(path, line) of the innermost frame of the script; None without one."""
+    """(path, line) of the innermost frame of the script; None if there is none."""
     frame: types.FrameType | None = sys._getframe(2)
     while frame is not None and not is_user_frame(frame):
         frame = frame.f_back
@@ -94,17 +94,17 @@ def user_place():
 
 
 def is_user_frame(frame):
-    """Whether a stack frame runs code of the script or of a module of its own, not of a library or of ours."""
+    """Whether a stack frame runs code of the script or its own modules, not of a library or kerascheck."""
     return is_user_code(frame.f_code)
 
 
 def claim(paths):
-    """Count the files at ``paths`` as the script's own, even inside an installed package."""
+    """Treat the files at ``paths`` as the script's own, even inside an installed package."""
     _OWN.update(paths)
 
 
 def is_user_code(code):
-    """Whether code is of the script or of a module of its own, not of a library or of ours."""
+    """Whether code belongs to the script or its own modules, not to a library or kerascheck."""
     path = code.co_filename
     if path in _OWN:
         return True
@@ -114,7 +114,7 @@ def is_user_code(code):
 
 
 class CpuLoad:
-    """How much of the machine other programs use between two readings (Linux; None elsewhere)."""
+    """Share of the machine that other programs use between two readings (Linux; None elsewhere)."""
 
     def __init__(self):
         self._start = self._read()
@@ -130,7 +130,7 @@ class CpuLoad:
         return user + nice + system + sum(rest[:3]), idle + iowait, (used.user + used.system) * os.sysconf("SC_CLK_TCK")
 
     def of_others(self):
-        """The share of all processors' time that went to others, 0 to 1."""
+        """Share of all processor time that other programs used, 0 to 1."""
         now = self._read()
         if self._start is None or now is None:
             return None
@@ -139,11 +139,11 @@ class CpuLoad:
 
 
 def flush():
-    """Flush the standard streams, or whatever the script has replaced them with."""
+    """Flush the standard streams, or their replacements by the script."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
-        except Exception:  # closed, None, or something of the script's own
+        except Exception:  # closed, None, or an object of the script
             continue
 
 
@@ -171,25 +171,25 @@ class Recorder:
         self._channel = channel
         self.disabled = False
         self.series = {}
-        self._strong = 0  # origins so far that are not bare loops
-        self.when_warm = []  # functions to call once the warm-up of a diagnosed run is over
-        self.at_first_tick = []  # functions of a new series, while its data and its stack are there
-        self.at_end = []  # diagnostics: functions of the leading series that return a dictionary
-        self.late_diagnostics = []  # likewise, but they disturb the training or may hang
-        self.facts = {}  # of probes about the training; keys as in TrainingFacts (kerascheck/runtime/verify/messages.py)
-        self.notes = []  # what was done to the script's run: redirections, muted validation
+        self._strong = 0  # origins so far other than bare loops
+        self.when_warm = []  # functions to call after the warm-up of a diagnosed run
+        self.at_first_tick = []  # functions that take a new series while its data and stack exist
+        self.at_end = []  # diagnostics: functions that take the leading series and return a dictionary
+        self.late_diagnostics = []  # diagnostics that disturb the training or may hang
+        self.facts = {}  # facts from the probes; keys as in TrainingFacts (kerascheck/runtime/verify/messages.py)
+        self.notes = []  # changes to the script's run: redirections, skipped validation
         self.sync = lambda value: None
         self.on_tick = lambda steps: None  # called with the number of timed steps
-        self.phases = []  # (name, function of the series that begins it and returns whether it can), after the timed blocks
-        self.number = lambda scalar: scalar  # its value, for which it waits
-        self.iterators_so_far = lambda: 0  # tf.data iterators made by Python
-        self.depth = 0  # of parts that are ``inside``
+        self.phases = []  # (name, function of the series that starts it and returns success), after the timed blocks
+        self.number = lambda scalar: scalar  # converts a scalar to its value, and waits for it
+        self.iterators_so_far = lambda: 0  # number of tf.data iterators created in Python so far
+        self.depth = 0  # nesting depth of parts that are ``inside``
         self.inside = _Inside(self)
         self.epoch_began = True
         self.origin = time.perf_counter()
 
     def found_version(self, name, version):
-        """Note the version of an imported framework."""
+        """Record the version of an imported framework."""
         self.facts.setdefault("versions", {})[name] = str(version)
 
     def disable(self):
@@ -197,25 +197,28 @@ class Recorder:
         self.disabled = True
 
     def note(self, text):
-        """Remember a change to the script's run, once."""
+        """Record a change to the script's run, once."""
         if text not in self.notes:
             self.notes.append(text)
 
     def wants_loss(self, key):
-        """Whether the loss of the next tick of ``key`` is recorded."""
+        """Whether to record the loss of the next tick of ``key``."""
         series = self.series.get(key)
         return not self.disabled and (series is None or len(series.losses) + len(series.unread) < _TICKS_TO_WATCH_LOSS)
 
     def tick(self, key, kind, name="", steps=1, value=None, loss=None, epoch=None, framework=None):
-        """``steps`` steps of the origin ``key`` have ended.
+        """Record that ``steps`` steps of the origin ``key`` have ended.
 
-        ``value`` is what to wait for at the end of a block, ``loss`` a scalar of the framework or None, ``epoch`` whether an epoch
-        began before these steps (None: as told by ``epoch_began``), ``framework`` which one computes a hand-written step.
+        Args:
+            value: waited for at the end of a block.
+            loss: a scalar of the framework, or None.
+            epoch: whether an epoch began before these steps (None: use ``epoch_began``).
+            framework: the framework that computes a hand-written step.
         """
         if self.disabled:
             return
         if self._strong and kind in WEAK_KINDS and self._plan["kind"] is None and key in self.series:
-            # Beside a training, a bare loop cannot be meant any more.
+            # Beside a training, a bare loop cannot be the training.
             self.epoch_began = self.epoch_began and kind == PREDICTION
             return
         now = time.perf_counter()
@@ -314,7 +317,7 @@ class Recorder:
                 series.block.start += seconds
 
     def _read_losses(self, series):
-        """Read the deferred losses: reading one in its step would wait for the device in every step."""
+        """Read the deferred losses. Reading each in its own step would wait for the device every time."""
         for steps, scalar in series.unread:
             number = self.number(scalar)
             if number is not None:
@@ -333,15 +336,15 @@ class Recorder:
         return series.number == self._plan["training"]
 
     def so_far(self):
-        """The training so far, or None, and the number of its steps."""
+        """The current training, or None, and the number of its steps."""
         leader = self.leader()
         return leader, 0 if leader is None else leader.steps
 
     def pass_ended(self, before):
-        """Whether to restart a ``tf.data`` iterator that has ended; ``before``: :meth:`so_far` at its start."""
+        """Whether to restart a ``tf.data`` iterator that has ended; ``before`` is :meth:`so_far` at its start."""
         leader, steps = self.so_far()
         if self.disabled or leader is None or steps <= (before[1] if before[0] is leader else 0):
-            return False  # validation, an inspection, or a source that gives its data once
+            return False  # validation, an inspection, or a source that can be read only once
         leader.passes += 1
         if self._plan["passes"] is None or leader.passes < self._plan["passes"] or not self._is_meant(leader):
             return False
@@ -350,17 +353,17 @@ class Recorder:
         return True
 
     def is_next(self):
-        """Whether the plan means the next origin that ticks."""
+        """Whether the plan is about the next origin that ticks."""
         return self._plan["kind"] is None and self._strong == self._plan["training"]
 
     def comes_before(self, key):
-        """Whether the plan means a later training than that of ``key``, which may be about to begin."""
+        """Whether the plan is about a later training than that of ``key``, which may be about to begin."""
         series = self.series.get(key)
         number = self._strong if series is None else series.number
         return self._plan["kind"] is None and number is not None and number < self._plan["training"]
 
     def is_on_the_way(self):
-        """Whether the plan means predictions, and there were none yet."""
+        """Whether the plan is about predictions and none have run yet."""
         return self._plan["kind"] == PREDICTION and all(series.kind != PREDICTION for series in self.series.values())
 
     def _is_warm(self, series, now):
@@ -420,17 +423,17 @@ class Recorder:
             self.when_warm.pop(0)()
 
     def leader(self):
-        """The series that is "the training", or None; a bare loop only if there is nothing else."""
+        """The series that is "the training", or None; a bare loop only if there is no other series."""
         meant = next(filter(self._is_meant, self.series.values()), None)
         if meant is not None or self._strong or self._plan["kind"] == PREDICTION:
             return meant
         return max(self.series.values(), key=lambda series: (series.kind != "dataset loop", series.steps), default=None)
 
     def finish(self, reason, leader=None, **end):
-        """Send the report and end the process at once.
+        """Send the report and end the process immediately.
 
-        Nothing of the script runs after this: no ``finally`` block, no exit handler, no ``on_train_end``. Each could
-        write files that the script would not have written yet.
+        Nothing of the script runs afterwards: no ``finally`` block, no exit handler, no ``on_train_end``. Each could
+        write files too early.
         """
         try:
             self._finish(reason, leader, end)
@@ -468,8 +471,8 @@ class Recorder:
         late_diagnostics = self.late_diagnostics if leader is not None else []
         self._channel.send(**message, more=bool(late_diagnostics))
         if late_diagnostics:
-            # They may hang, such as on data that cannot start again; the report has been sent already. Their loops
-            # over data are no training.
+            # Late diagnostics may hang, for example on data that cannot restart; the report is already sent. Their
+            # loops over data do not count as training.
             self.disabled = True
             for look in late_diagnostics:
                 self._channel.send(event="more", facts=look(leader) or {}, last=look is late_diagnostics[-1])

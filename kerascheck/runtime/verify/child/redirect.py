@@ -1,7 +1,7 @@
-"""Keeps a measured run from leaving files: what training writes goes to the run's scratch folder.
+"""Prevents a measured run from leaving files: redirects what training writes to a scratch folder.
 
-Redirected and not dropped, so that the time it costs is still measured. What the script itself writes with its own
-code before or during the training is written, as it would have been.
+Writes are redirected instead of dropped, so the measurement includes their time. Files that the script's own code
+writes before or during the training are written as usual.
 """
 
 import functools
@@ -31,14 +31,14 @@ def callbacks(given, state):
                 continue
             new = _scratch(state, old)
             for name, value in list(vars(callback).items()):
-                # Paths derived from it when the callback was made.
+                # Update paths that were derived from it when the callback was created.
                 if isinstance(value, (str, os.PathLike)) and os.fspath(value).startswith(os.fspath(old)):
                     setattr(callback, name, new + os.fspath(value)[len(os.fspath(old)) :])
             state.recorder.note(f"files of {type(callback).__name__} were written to a scratch folder instead of {old}")
 
 
 def no_early_stop(given, state):
-    """Keep EarlyStopping from ending a fit whose validation is not run."""
+    """Disable EarlyStopping in a fit whose validation is skipped."""
     items = getattr(given, "callbacks", given)
     for callback in items if isinstance(items, (list, tuple)) else [items]:
         if type(callback).__name__ == "EarlyStopping":
@@ -47,7 +47,7 @@ def no_early_stop(given, state):
 
 
 def patch_model(model, state):
-    """Redirect what a model saves once the training has begun."""
+    """Redirect files that a model saves after the training has begun."""
     for name in ("save", "save_weights", "export"):
         owner = next((c for c in model.__mro__ if name in c.__dict__), None)
         if owner is not None:
@@ -58,7 +58,7 @@ def patch_model(model, state):
 
 
 def patch_loading(keras, state):
-    """Let models be read from where they were written to in this run."""
+    """Let models be loaded from the paths to which this run redirected them."""
     for owner in (keras.models, getattr(keras, "saving", None)):
         if hasattr(owner, "load_model"):
             _read_redirected(owner, "load_model", 0, state)
@@ -90,7 +90,7 @@ def patch_tensorflow(tf, state):
 
     @functools.wraps(original_cache)
     def cache(self, filename="", *args, **kwargs):
-        # A complete cache is only read. An incomplete one would be left locked by a run that is stopped.
+        # Complete caches are only read. An incomplete one would stay locked after a run that is stopped.
         if isinstance(filename, str) and filename and not os.path.exists(filename + ".index"):
             state.recorder.note(f"the cache file {filename} was written to a scratch folder")
             filename = _scratch(state, filename)

@@ -1,4 +1,4 @@
-"""Steps on one batch that is fed again and again: what a step takes without its input."""
+"""Steps on one repeated batch: the time of a step without its input."""
 
 import functools
 import itertools
@@ -11,18 +11,18 @@ from . import clock, diagnose
 from .recorder import CpuLoad
 from .sampler import Sampler
 
-_REPLAY_SECONDS = 1.5  # of steps that are timed
+_REPLAY_SECONDS = 1.5  # seconds of timed steps
 _FEWEST_REPLAYED = 5  # steps
 _MOST_REPLAYED = 400
-_QUIET_SHARE = 0.25  # of a processor that counts as quiet
+_QUIET_SHARE = 0.25  # share of one processor below which the process counts as quiet
 _QUIET_SAMPLE = 0.1  # seconds
-_LONGEST_WAIT = 2.0  # seconds until the pipeline has filled its buffers
-_HOTTEST = 40  # lines that are sent
-_INSIDE_SECONDS = 0.7  # of sampled steps
+_LONGEST_WAIT = 2.0  # seconds to wait until the pipeline has filled its buffers
+_HOTTEST = 40  # maximum lines sent
+_INSIDE_SECONDS = 0.7  # seconds of sampled steps
 
 
 def fed(state, element):
-    """Remember a batch of the training, and the most rows seen: the last batch of a pass has fewer."""
+    """Record a batch of the training, and the largest number of rows: the last batch of a pass has fewer."""
     state.last_element = element
     for part in leaves(element):
         if getattr(part, "shape", None) is not None and len(part.shape):
@@ -72,9 +72,9 @@ def patch_epoch_iterator(backend, state):
 
 
 def without_input(state, leader):
-    """Seconds of a step of ``fit`` on one batch (TensorFlow), and what runs inside of it.
+    """Seconds of a ``fit`` step on one batch (TensorFlow), and the Python that runs inside it.
 
-    There ``fit`` reads its data inside a compiled function, so this calls the step by hand.
+    On TensorFlow, ``fit`` reads its data inside a compiled function, so this calls the step directly.
     """
     made = _one_batch(state, leader)
     if made is None:
@@ -93,7 +93,7 @@ def without_input(state, leader):
 
 
 def inside_loop(state, leader):
-    """Python that the compiled step of a hand-written loop calls, from repetitions of its last call."""
+    """Python that the compiled step of a hand-written loop calls, sampled in repetitions of its last call."""
     if leader.kind != "function loop" or state.last_call is None or not diagnose.computes_in_tensorflow(state, leader):
         return None
     function, arguments = state.last_call
@@ -102,7 +102,7 @@ def inside_loop(state, leader):
 
 
 def _inside(state, call):
-    """Sample Python while ``call`` makes steps whose input is there already."""
+    """Sample Python while ``call`` runs steps whose input is already available."""
     sampler = Sampler(state.main_thread, state.parts.origins)
     sampler.start()
     end = time.perf_counter() + _INSIDE_SECONDS
@@ -138,7 +138,7 @@ def _one_batch(state, leader):
     tf, iterator = sys.modules["tensorflow"], diagnose.training_iterator(state)
     batches, spec = clock.peeked_batches(state)
     if iterator is not None and not batches:
-        # The last batch of a pass has fewer rows, and after it the iterator is empty: begin a new pass.
+        # The last batch of a pass has fewer rows, and then the iterator is exhausted: begin a new pass.
         batches = list(itertools.islice(iterator, 2)) or list(itertools.islice(iter(iterator._dataset), 1))
         spec = iterator.element_spec
     if not batches:
@@ -151,7 +151,7 @@ def _one_batch(state, leader):
 
 
 def again(batch, spec):
-    """Return an iterator that repeats ``batch`` under the training's element specification, so that nothing is traced."""
+    """Return an iterator that repeats ``batch`` under the training's element specification, to avoid retracing."""
     tf = sys.modules["tensorflow"]
 
     def forgotten(*parts):
@@ -178,7 +178,7 @@ def wait_for(logs):
 
 
 def _until_quiet():
-    """Wait until the input pipeline has filled its buffers and uses no processor any more."""
+    """Wait until the input pipeline has filled its buffers and stops using the processor."""
     end = time.perf_counter() + _LONGEST_WAIT
     while time.perf_counter() < end:
         before, start = os.times(), time.perf_counter()
@@ -189,9 +189,9 @@ def _until_quiet():
 
 
 def step_seconds(*calls):
-    """Median seconds of a step of each of ``calls``, which return how many steps they made.
+    """Median seconds per step of each of ``calls``, which return the number of steps they ran.
 
-    They run in turn, so that the load of the machine hits all alike.
+    They run in turn, so the load of the machine affects all equally.
     """
     times: list[list[float]] = [[] for _ in calls]
     for _ in range(3):

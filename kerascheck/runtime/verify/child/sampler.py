@@ -1,8 +1,8 @@
-"""A sampling profiler in the measured process: where Python is, some two hundred times a second.
+"""A sampling profiler in the measured process: records where Python is, about 200 times a second.
 
-In the process, because ``sys._current_frames`` needs no right to trace a process, works where py-spy cannot attach
-(containers without ``SYS_PTRACE``), and also sees the threads in which tf.data runs Python functions. It sees a
-thread when the GIL is free: a C function that keeps the GIL is seen once it returns, at the line that called it.
+It runs in the process because ``sys._current_frames`` needs no right to trace a process. It works where py-spy cannot
+attach (containers without ``SYS_PTRACE``) and also sees the threads in which tf.data runs Python functions. It sees a
+thread only when the GIL is free. A C function that holds the GIL shows up once it returns, at the calling line.
 """
 
 import collections
@@ -24,7 +24,7 @@ TRACING, INPUT, CALLBACK, EXECUTING, PYTHON = "tracing", "input", "callback", "e
 BETWEEN_EPOCHS = "between epochs"
 
 _BY_FILE = (
-    # A part of a file's path, and what a thread does that is in a function of that file.
+    # Part of a file's path, and the activity of functions in that file.
     ("tensorflow/python/framework/func_graph.py", TRACING),
     ("tensorflow/python/eager/polymorphic_function/tracing_compilation.py", TRACING),
     ("tensorflow/python/data/ops/iterator_ops.py", INPUT),
@@ -47,7 +47,7 @@ _BY_FILE = (
 _PASSED_THROUGH = frozenset(
     {"call_function", "call_flat", "__call__", "_call", "error_handler", "fit", "enumerate_epoch"}
 )
-"""Functions that are on the stack of everything that happens in a step, and tell nothing."""
+"""Functions that are on the stack of every event in a step and carry no information."""
 _WAITS = (
     "/threading.py",
     "/queue.py",
@@ -58,20 +58,20 @@ _WAITS = (
     "/socketserver.py",
 )
 _ORDER = (BETWEEN_EPOCHS, CALLBACK, TRACING, INPUT, EXECUTING)
-"""What a callback asks for, such as a prediction that reads data, is the callback's time."""
+"""Work that a callback triggers, such as a prediction that reads data, counts as the callback's time."""
 
 
 class Sampler(threading.Thread):
-    """Looks at every Python thread until it is stopped."""
+    """Samples every Python thread until it is stopped."""
 
     def __init__(self, main_thread, origins=None, innermost=False, in_step=None):
-        """Of the process that it runs in.
+        """Prepare to sample this process.
 
         Args:
             main_thread: identity of the thread that runs the script.
             origins: see :func:`watch_autograph`.
-            innermost: whether tracing counts for the line that is traced, and not for the one that calls the function.
-            in_step: tells whether the main thread is inside of a step whose Python no file name tells apart.
+            innermost: whether tracing counts for the traced line instead of the line that calls the function.
+            in_step: returns whether the main thread is inside a step, for Python that file names cannot classify.
         """
         super().__init__(daemon=True, name="kerascheck-sampler")
         self._main = main_thread
@@ -83,16 +83,16 @@ class Sampler(threading.Thread):
         self._users = {}
         self.looks = 0
         self.main: collections.Counter = collections.Counter()
-        """(kind, path, line, function, library) of the main thread: how often it was seen there."""
+        """Sample counts of the main thread by (kind, path, line, function, library)."""
         self.others: collections.Counter = collections.Counter()
-        """(path, line, function, library) of all other threads that were not waiting."""
+        """Sample counts of all other threads that were not waiting, by (path, line, function, library)."""
         self.latest: collections.deque = collections.deque(maxlen=_LATEST)
-        """(time, kind of the main thread) of the newest looks."""
+        """(time, kind of the main thread) of the newest samples."""
 
     def run(self):
-        """Look until :meth:`stop`."""
+        """Sample until :meth:`stop`."""
         own = threading.get_ident()
-        # Python that gives up the GIL late is seen where it is done, as in the header of a loop, and not where it was.
+        # A thread that releases the GIL late would be seen afterwards, such as in the loop header, not where it was.
         interval = sys.getswitchinterval()
         sys.setswitchinterval(_SWITCH_SECONDS)
         while not self._over.wait(_PERIOD_SECONDS):
@@ -100,11 +100,10 @@ class Sampler(threading.Thread):
         sys.setswitchinterval(interval)
 
     def look(self, own=None):
-        """Look once at every thread but ``own``; not while the script stands still, waiting for an order of
-        kerascheck."""
+        """Sample every thread except ``own`` once, unless the script is waiting for an order of kerascheck."""
         frames = sys._current_frames()
-        # This frame holds the dictionary: with it in there, all of them would live until the next garbage collection,
-        # and with them what the script has let go of, such as an iterator.
+        # This frame holds the dictionary. A cycle would keep all frames alive until the next garbage collection, and
+        # with them objects that the script has dropped, such as an iterator.
         frames.pop(threading.get_ident(), None)
         if self._main in frames and frames[self._main].f_code is Channel.wait.__code__:
             return
@@ -121,7 +120,7 @@ class Sampler(threading.Thread):
                     self.others[place] += 1
 
     def stop(self):
-        """End the looking; the counters stay as they are."""
+        """Stop sampling; the counters keep their values."""
         self._over.set()
         if self.is_alive():
             self.join(1.0)
@@ -136,7 +135,7 @@ class Sampler(threading.Thread):
             if self._is_user(frame):
                 user, caller = user or frame, caller or frame
         kind = next((kind for kind in _ORDER if kind in kinds), EXECUTING if self._in_step() else PYTHON)
-        # Whoever calls a function decides whether it is traced, not the line that is being traced.
+        # Tracing is a property of the call, not of the line that is being traced.
         return kind, self._place(caller if kind is TRACING and not self._innermost else user, leaf)
 
     def _look_at_other(self, leaf):
@@ -160,7 +159,7 @@ class Sampler(threading.Thread):
             frame = frame.f_back
 
     def _kind(self, code):
-        # Equal code objects may come from two files.
+        # Code objects from two files may be equal.
         key = code.co_filename, code.co_name
         try:
             return self._kinds[key]
@@ -186,7 +185,7 @@ class Sampler(threading.Thread):
             return answer
 
     def _place(self, user, leaf):
-        """(path, line, function, library) of the nearest frame of the script, and of the library that it was in."""
+        """(path, line, function, library) of the nearest frame of the script, and the library that it called into."""
         library = None if user is leaf else _package(leaf)
         if user is None:
             return None, None, leaf.f_code.co_name, library
@@ -195,8 +194,7 @@ class Sampler(threading.Thread):
 
 
 def watch_autograph(origins):
-    """Note in ``origins`` which (path, line) of the script each line of a function came from that AutoGraph rewrote
-    (TensorFlow)."""
+    """Record in ``origins`` the script's (path, line) for each line of code that AutoGraph generates (TensorFlow)."""
     from tensorflow.python.autograph.impl import api
 
     convert = api._convert_actual
@@ -212,7 +210,6 @@ def watch_autograph(origins):
 
 
 def _package(frame):
-    """Name of the installed package whose code the frame runs; None for the standard library and for what has no
-    file."""
+    """Installed package whose code the frame runs; None for the standard library and code without a file."""
     _, found, rest = frame.f_code.co_filename.replace("\\", "/").rpartition("-packages/")
     return rest.partition("/")[0].removesuffix(".py") if found else None

@@ -1,4 +1,4 @@
-"""Source text served from memory: the script and its local imports are run as repaired, the disk stays as it is."""
+"""Source text served from memory: the script and its local imports run with fixes, without changes on disk."""
 
 import importlib.abc
 import importlib.machinery
@@ -9,7 +9,7 @@ import sys
 
 
 class MemoryLoader(importlib.machinery.SourceFileLoader):
-    """Loads a module from given text under its real file name."""
+    """Loads a module from a given text under its real file name."""
 
     def __init__(self, fullname, path, data):
         """``data``: the source as UTF-8 bytes."""
@@ -17,13 +17,13 @@ class MemoryLoader(importlib.machinery.SourceFileLoader):
         self._data = data
 
     def get_data(self, path):
-        """The text of the module itself from memory, anything else from disk."""
+        """Read the module itself from memory, anything else from disk."""
         if os.path.realpath(path) == os.path.realpath(self.path):
             return self._data
         return super().get_data(path)
 
     def path_stats(self, path):
-        # Without a modification time, bytecode of the unrepaired file is neither used nor overwritten.
+        # Without a modification time, Python neither uses nor overwrites bytecode of the original file.
         raise OSError("served from memory")
 
     def source_to_code(self, data, path, *, _optimize=-1):  # type: ignore[override]  # as SourceLoader calls it
@@ -38,7 +38,7 @@ class MemoryFinder(importlib.abc.MetaPathFinder):
         self._texts = texts
 
     def find_spec(self, fullname, path, target=None):
-        """The usual specification of the module, with our loader when its text is in memory."""
+        """Find the usual specification of the module, with a memory loader if its text is in memory."""
         spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
         if spec is None or not spec.has_location or spec.origin is None:
             return None
@@ -63,7 +63,7 @@ def _show_in_tracebacks(texts):
         linecache.cache[filename] = (len(text), None, lines, filename)
         return lines
 
-    # Not only an entry in the cache: AutoGraph throws entries away and asks again.
+    # A cache entry is not enough: AutoGraph discards entries and looks them up again.
     linecache.updatecache = update
 
 

@@ -1,11 +1,11 @@
-"""State that the probes of one process share."""
+"""State shared by the probes of one process."""
 
 import threading
 import weakref
 
 
 class State:
-    """State that the probes and diagnostics of one process share."""
+    """State shared by the probes and diagnostics of one process."""
 
     def __init__(self, run, recorder):
         self.run = run
@@ -14,24 +14,24 @@ class State:
         self.updates = 0  # optimizer updates and gradients seen, eager or while tracing
         self.optimizer = None  # the first optimizer that was applied
         self.target = None  # last eager target of a GradientTape
-        self.fits = 0  # calls of fit so far
+        self.fits = 0  # number of fit calls so far
         self.fit_model = None
         self.fitted_models: weakref.WeakSet = weakref.WeakSet()
         self.fit_key = None
-        self.cuts_fit = False  # whether the fit that runs is stopped after its first steps
+        self.cuts_fit = False  # whether the current fit is stopped after its first steps
         self.step_begin = 0
         self.last_logs = {}
-        self.iterators = []  # weak references to tf.data iterators, in the order of their creation
+        self.iterators = []  # weak references to tf.data iterators, in order of creation
         self.epoch_lengths = []
-        self.cached_batch = None  # of the ceiling run
+        self.cached_batch = None  # batch of the ceiling run
         self.calls = {}  # training functions: key -> steps of each of the first calls
         self.in_call = None  # (key, start) while the outermost training function runs
         self.poller = None
-        self.call_start = 0.0  # when the step of fit began that is running
+        self.call_start = 0.0  # start of the current step of fit
         self.waits_for_logs = False  # whether Keras reads the results of every step
 
     def counts_here(self):
-        """Whether an event is outermost: not inside fit or another step, and on the script's own thread."""
+        """Whether an event is outermost: not inside fit or another step, and on the script's thread."""
         return not self.recorder.depth and self.on_script_thread()
 
     def on_script_thread(self):

@@ -1,4 +1,4 @@
-"""Known costs of a step of ``fit`` on TensorFlow, each timed by itself."""
+"""Known costs of a TensorFlow ``fit`` step, each timed separately."""
 
 import functools
 import itertools
@@ -12,32 +12,32 @@ from .replay import again, wait_for_step
 _MOST_SHAPES = 8
 _SHAPES_SECONDS = 5.0
 _LONGEST_SHAPES_SECONDS = 20.0
-"""Until there are two shapes: the parent waits no longer than 30 s for a look."""
+"""Seconds to wait for a second shape. The parent waits at most 30 s for a diagnostic."""
 _WORTH_COMPILING = 0.02
 _ROUNDS = 5
 _LARGE_TABLE = 1 << 20
-"""Numbers: smaller tables are updated in no time."""
+"""Numbers in a table; updates of smaller tables take negligible time."""
 _LAYERS = ("TextVectorization", "StringLookup", "IntegerLookup", "Hashing", "CategoryEncoding")
 
 
 def install(state):
-    """Add these diagnostics, if the plan says ``parts``."""
+    """Add these diagnostics if the plan sets ``parts``."""
     if state.run["plan"]["parts"]:
         for look in (new_shapes, lookup_layers, whole_tables):
             state.recorder.late_diagnostics.append(functools.partial(diagnose.guarded, look, state))
 
 
 def _iterator(state, leader):
-    """The iterator that feeds a ``fit`` on TensorFlow; None elsewhere."""
+    """The iterator that feeds ``fit`` on TensorFlow; None on other backends."""
     if leader.kind != "fit" or not state.recorder.facts.get("backend", "").startswith("tensorflow"):
         return None
     return diagnose.training_iterator(state) if getattr(state.fit_model, "train_function", None) is not None else None
 
 
 def new_shapes(state, leader):
-    """How much longer the first step takes on each of some batches than the next one on the same batch.
+    """Extra time of the first step on each of several batches over the next step on the same batch.
 
-    That is what compiling for its shapes takes, where batches have shapes of their own.
+    This is the time to compile for new shapes, if the shapes of batches differ.
     """
     iterator = _iterator(state, leader)
     spec = [shape for shape, _ in diagnose.flat_spec(iterator.element_spec)] if iterator is not None else []
@@ -46,7 +46,7 @@ def new_shapes(state, leader):
     tf = sys.modules["tensorflow"]
     extra, shapes = [], []
     begun = time.perf_counter()
-    # The next batches of the training: it has seen those of a new pass, if each pass is the same.
+    # Use the next batches of the training: if all passes are equal, it has already seen those of a new pass.
     following = itertools.chain(iterator, (batch for batch in iterator._dataset))
     for batch in itertools.islice(following, _MOST_SHAPES):
         fed = again(batch, iterator.element_spec)
@@ -69,7 +69,7 @@ def _seconds(state, iterator):
 
 
 def lookup_layers(state, leader):
-    """Seconds that the model's own layers for text and categories take for a batch."""
+    """Seconds per batch of the model's own layers for text and categories."""
     batch, _ = getattr(state, "batch", (None, None))
     model = state.fit_model
     if _iterator(state, leader) is None or batch is None or not hasattr(model, "_flatten_layers"):
@@ -84,14 +84,14 @@ def lookup_layers(state, leader):
 
 
 def _lookups(layer):
-    """The outermost layers for text and categories: each has others inside."""
+    """The outermost layers for text and categories, since such layers contain others."""
     if type(layer).__name__ in _LAYERS:
         return [layer]
     return [found for inner in getattr(layer, "_layers", ()) for found in _lookups(inner)]
 
 
 def whole_tables(state, leader):
-    """Seconds of an optimizer's update of each large embedding table, of which a step uses few rows."""
+    """Seconds of an optimizer update for each large embedding table if a step uses only few of its rows."""
     model = state.fit_model
     optimizer = getattr(model, "optimizer", None)
     if _iterator(state, leader) is None or not hasattr(model, "_flatten_layers") or not hasattr(optimizer, "variables"):
@@ -112,7 +112,7 @@ def whole_tables(state, leader):
 
 
 def _rows_used(tf, batch, rows):
-    """How many rows of a table of ``rows`` rows the whole numbers of a batch name; None where it has none."""
+    """Number of rows of a table of ``rows`` rows that the integers of a batch select; None if it has no integers."""
     numbers = [
         part
         for part in tf.nest.flatten(batch)
@@ -122,7 +122,7 @@ def _rows_used(tf, batch, rows):
 
 
 def _update_seconds(tf, optimizer, table, gradient):
-    """Seconds of the update of one table, as the compiled step makes it."""
+    """Seconds to update one table in the way the compiled step does."""
 
     @tf.function
     def update():
@@ -133,7 +133,7 @@ def _update_seconds(tf, optimizer, table, gradient):
 
 
 def _typical(call):
-    """Median seconds of a call, whose first calls are left out."""
+    """Median seconds of a call, without the first calls."""
     times = []
     for _ in range(2 + _ROUNDS):
         start = time.perf_counter()

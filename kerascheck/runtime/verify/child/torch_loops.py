@@ -7,7 +7,7 @@ from .replay import fed
 
 
 def patch(torch, state):
-    """Time ``next()`` of a ``DataLoader``, repeat its last batch while replaying, and note the first forward pass."""
+    """Time ``next()`` of a ``DataLoader``, repeat its last batch during replay, and record the first forward pass."""
     from torch.nn.modules.module import register_module_forward_pre_hook
     from torch.utils.data.dataloader import _BaseDataLoaderIter
 
@@ -40,7 +40,7 @@ def patch(torch, state):
 
 
 def stepped(key, state):
-    """Count the time from the first forward pass to this step of the optimizer of ``key`` as a call."""
+    """Record the time from the first forward pass to this optimizer step of ``key`` as a call."""
     leader = state.recorder.leader()
     if leader is not None and leader is not state.recorder.series.get(key):
         return
@@ -50,7 +50,7 @@ def stepped(key, state):
         state.parts.called(time.perf_counter() - state.step_began)
     state.step_began = None
     if state.newest_batch is not None and not state.replaying:
-        # Data of a validation, say, must not be replayed to the training.
+        # For example, validation data must not be replayed to the training.
         state.feeding, batch = state.newest_batch
         fed(state, batch)
         state.recorder.facts["feeder"] = ["dataloader", None, None, None]

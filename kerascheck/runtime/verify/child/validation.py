@@ -1,4 +1,4 @@
-"""How long a validation of ``fit`` takes, from the call of ``evaluate`` to its last batch."""
+"""Duration of a validation of ``fit``, from the call of ``evaluate`` to its last batch."""
 
 import contextlib
 import statistics
@@ -7,18 +7,21 @@ import time
 from .clock import of_validation
 
 _SECONDS = 5.0
-"""After which a validation is stopped: the batches that are left are counted."""
+"""Seconds after which a validation is stopped and the remaining batches are counted."""
 _SLOW_FIRST = 3.0
-"""How many times as long as the others a first batch takes that is looked at again: its graph is traced once."""
+"""If the first batch takes this many times as long as the others, time it again: its graph is traced only once."""
 _SHORTEST = 0.02
 
 
 class _LongEnough(BaseException):
-    """Ends a validation of tf_keras, which has no ``stop_evaluating``. No Exception: callbacks of the script must not catch it."""
+    """Ends a validation of tf_keras, which lacks ``stop_evaluating``.
+
+    It is not an Exception, so callbacks of the script do not catch it.
+    """
 
 
 class Validation:
-    """Of the first validation that a training makes: the seconds until its first batch has ended, and of each batch after that."""
+    """Timing of a training's first validation: seconds until its first batch has ended, and per further batch."""
 
     def __init__(self, state):
         self._state = state
@@ -29,10 +32,10 @@ class Validation:
         self.counts: dict = {}
         self.first = self.others = None
         self.seen = 0
-        self.whole = False  # whether it was seen to its end
+        self.whole = False  # whether it ran to its end
 
     def called(self, model, validate, arguments):
-        """``fit`` would call ``validate`` now. What it takes is left out of all other times."""
+        """Record that ``fit`` is about to call ``validate``, and exclude its time from all other times."""
         self.calls += 1
         state = self._state
         if self.first is not None or state.replaying:
@@ -60,13 +63,13 @@ class Validation:
         typical = statistics.median(b - a for a, b in zip(moments, moments[1:])) if len(moments) > 1 else 0.0
         starts_again = not hasattr(arguments.get("x"), "__next__")
         if self.first > max(_SHORTEST, _SLOW_FIRST * typical) and starts_again:
-            # Every validation waits for its first batch, only one traces its graph.
+            # Every validation waits for its first batch, but only the first one traces its graph.
             start, moments, _ = self._timed(validate, _SECONDS, 1)
             if moments:
                 self.first = min(self.first, moments[0] - start)
 
     def _timed(self, validate, seconds, batches):
-        """When it began, the ends of its batches, and whether it came to its end: stopped after so many seconds, or batches (0: any)."""
+        """Start, ends of the batches, and whether it completed; limited to these seconds and batches (0: no limit)."""
         self._moments, self._limit = [], (seconds, batches)
         self._stopped = False
         start = time.perf_counter()
@@ -75,10 +78,10 @@ class Validation:
         return start, self._moments, not self._stopped
 
     def batch_ended(self, model, logs):
-        """A batch of a validation, or of another evaluation of ``model``, has ended, with these ``logs``."""
+        """Record the end of a batch of a validation or another evaluation of ``model``, with its ``logs``."""
         if self._moments is None:
             return
-        # JAX computes a batch after the call that starts it.
+        # JAX computes a batch asynchronously.
         self._state.recorder.sync(logs)
         self._moments.append(time.perf_counter())
         seconds, batches = self._limit
@@ -86,11 +89,11 @@ class Validation:
             self._stopped = True
             if not hasattr(model, "stop_evaluating"):
                 raise _LongEnough
-            # Keras then puts the variables of a model on JAX back to where they belong.
+            # Keras then restores the variables of a model on JAX.
             model.stop_evaluating = True
 
     def found(self):
-        """Facts for the parent; ``seconds`` None where none was seen."""
+        """Facts for the parent; ``seconds`` is None if no validation was seen."""
         return {
             "calls": self.calls,
             "seconds": self._seconds(),

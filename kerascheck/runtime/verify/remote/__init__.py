@@ -1,5 +1,5 @@
-"""``verify --on``: the script is measured on another machine, and judged and reported here.
+"""``verify --on``: measures the script on another machine; judges and reports here.
 
-The linting, the repairs and the reports stay on this side. The other side gets the project, the texts of the variants
-and the code of kerascheck, of which it needs the standard library alone.
+Linting, fixes and reports stay on this machine. The remote machine receives the project, the texts of the variants and
+the code of kerascheck, which needs only the standard library there.
 """

@@ -1,7 +1,7 @@
-"""The other side of ``verify --on``: measures the job in a folder and tells what it found, line by line.
+"""The remote side of ``verify --on``: measures the job in a folder and reports the results line by line.
 
-Runs in the environment of the script, so it uses the standard library alone. Started as ``start.py FOLDER [FILE]`` by
-the archive that :mod:`kerascheck.runtime.verify.remote.pack` writes. It sends the messages of
+It runs in the script's environment, so it uses only the standard library. The archive of
+:mod:`kerascheck.runtime.verify.remote.pack` starts it as ``start.py FOLDER [FILE]``. It sends the messages of
 :mod:`kerascheck.runtime.verify.remote.messages` as lines of ``FILE``, or of standard output without one.
 """
 
@@ -45,10 +45,10 @@ if TYPE_CHECKING:
     from kerascheck.runtime.verify.scaling import Scaling
 
 _PART = 6000
-"""Characters of the result per line: longer ones may be cut on their way through a cluster's logs."""
+"""Maximum characters of the result per line; a cluster's logs may cut longer lines."""
 _LOOK_SECONDS = 1.0
 _SESSION = "KERASCHECK_SESSION"
-"""Variable in the environment of all processes of a run, by which those that outlive it are found."""
+"""Environment variable that marks all processes of a run, to find those that outlive it."""
 _GUARD = """\
 import os, shutil, signal, sys, time
 sys.stdin.read()
@@ -68,13 +68,15 @@ for _ in range(5):
         shutil.rmtree(folder, ignore_errors=True)
     time.sleep(1)
 """
-"""Ends the processes of a run and removes its folders once its standard input ends, and says so in the file of messages.
-It does so more than once, for a process may write until it is gone."""
+"""Program that cleans up when its standard input ends: ends the processes of a run and removes its folders.
+
+It reports that in the file of messages. It cleans up repeatedly, because a process may write until it is gone.
+"""
 _SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
 
 def main() -> None:
-    """Measure what ``job.json`` describes; every way to end is a message."""
+    """Measure the job in ``job.json``. Every kind of end sends a message."""
     folder = os.path.realpath(sys.argv[1])
     if len(sys.argv) > 2:
         sys.stdout = open(sys.argv[2], "a", encoding="utf-8", buffering=1)
@@ -95,7 +97,7 @@ def main() -> None:
             with suppress(OSError):  # nobody listens
                 say(Ended(f"the run was ended by {signal.Signals(int(stopped.code or 0) - 128).name}"))
         raise
-    except Exception as error:  # told to the other side, which has the terminal
+    except Exception as error:  # reported to the local side, which has the terminal
         say(Refusal(f"{type(error).__name__}: {error}"))
     finally:
         for number in _SIGNALS:
@@ -110,10 +112,10 @@ def main() -> None:
 
 
 class Lease:
-    """What this run depends on, and whether it removes what was uploaded.
+    """Condition under which this run continues, and whether it removes the upload.
 
-    The other side removes the upload when it ends the run. A killed process cannot, so :attr:`Job.lease` names what ends
-    with it.
+    The local side removes the upload when it ends the run. If it is killed it cannot, so :attr:`Job.lease` names
+    something that ends with it.
     """
 
     def __init__(self, folder: str, job: Job) -> None:
@@ -122,10 +124,10 @@ class Lease:
         self.owns_folder = job.clean
         """Whether this side removes the upload."""
         self.is_held = True
-        """False once nobody waits for the result any more."""
+        """False once nobody waits for the result."""
 
     def watch(self) -> None:
-        """Wait until nobody waits for the result any more, then end this process."""
+        """Wait until nobody waits for the result, then end this process."""
         if self._lease == "stdin":
             os.read(0, 1)
             with suppress(OSError):  # nobody listens
@@ -140,7 +142,7 @@ class Lease:
         while os.path.exists(os.path.join(self._folder, "job.json")):
             with suppress(OSError):
                 stamp = os.stat(os.path.join(self._folder, "lease")).st_mtime_ns
-                # Compared with itself alone: the clocks of two machines differ.
+                # Compare the stamp only with itself, because the clocks of two machines differ.
                 renewed, since = (renewed, since) if stamp == renewed else (stamp, time.monotonic())
             if isinstance(self._lease, float) and time.monotonic() - since > self._lease:
                 self.owns_folder = True
@@ -149,9 +151,9 @@ class Lease:
 
 
 def _guard(folders: Sequence[str]) -> subprocess.Popen[bytes]:
-    """Start a process that cleans up if this one is killed, for then no ``finally`` runs.
+    """Start a process that cleans up if this one is killed, since no ``finally`` block runs then.
 
-    It leads a session of its own, since a cluster kills the whole group of a job.
+    It has its own session, because a cluster kills the whole process group of a job.
     """
     mark, messages = uuid.uuid4().hex, sys.argv[2] if len(sys.argv) > 2 else ""
     guard = subprocess.Popen(
@@ -167,7 +169,7 @@ def _guard(folders: Sequence[str]) -> subprocess.Popen[bytes]:
 
 
 def _remove(folder: str) -> None:
-    """Remove the upload, and the folders of the project's ``.kerascheck/slurm`` around it that are empty then."""
+    """Remove the upload, and the empty folders of the project's ``.kerascheck/slurm`` around it."""
     shutil.rmtree(folder, ignore_errors=True)
     base = os.path.dirname(folder)
     if base.endswith(os.path.join(".kerascheck", "slurm")):
@@ -202,7 +204,7 @@ def _read(path: str) -> str:
 
 
 def unfit(job: Job, project: str) -> str | None:
-    """Why the environment cannot run the script, in one line; None if it can."""
+    """Reason why the environment cannot run the script, in one line; None if it can."""
     sys.path.insert(1, os.path.dirname(os.path.join(project, job.script.path)))
     try:
         if not job.needs or any(importlib.util.find_spec(name) for name in job.needs):
@@ -213,7 +215,7 @@ def unfit(job: Job, project: str) -> str | None:
 
 
 def link(source: str, target: str) -> None:
-    """Link into ``target`` what ``source`` has and it lacks: data that git ignores, say."""
+    """Link entries of ``source`` into ``target`` that are missing there, such as data that git ignores."""
     for entry in os.scandir(source):
         path = os.path.join(target, entry.name)
         if entry.name in (".git", ".kerascheck"):

@@ -1,7 +1,8 @@
-"""Chooses the files of a project that are uploaded.
+"""Selection of the files of a project to upload.
 
-These are the script, the local modules that it imports, the files that git tracks, and those that ``--include`` names. A
-file that looks like a secret needs more: git tracks it, it is the script itself, or ``--include`` names exactly this file.
+These are the script, its local imports, the files that git tracks, and those that ``--include`` names. A file that
+looks like a secret is included only on a stronger condition. Git tracks it, it is the script itself, or ``--include``
+names exactly this file.
 """
 
 from __future__ import annotations
@@ -23,47 +24,47 @@ from kerascheck.runtime.verify.remote.messages import Job
 from kerascheck.source import patterns
 
 LARGEST_BYTES = 256 * 1024 * 1024
-"""More than this is data, which is better copied once."""
+"""Bytes above which the upload is considered data, which is better copied once."""
 MOST_FILES = 20_000
 PROJECT, CODE = "project", "code"
 """Folders of the archive: the project, and kerascheck itself."""
 _OURS = Path(kerascheck.__file__).parent
 _LEFT_OUT = frozenset({"__pycache__", "node_modules", ".git", ".kerascheck"})
 _MEMORY = ".kerascheck"
-"""The folder of evidence, and of running jobs of Slurm, whether or not git ignores it."""
+"""Folder of evidence and of running Slurm jobs, excluded whether or not git ignores it."""
 _LOOKED_AT_BYTES = 1024 * 1024
-"""Larger files are data: no private key is looked for in them."""
+"""Bytes; larger files are data and are not searched for private keys."""
 
 
 class TooLarge(Exception):
-    """There is more to upload than ``LARGEST_BYTES`` or ``MOST_FILES``; ``str()`` names what is large."""
+    """The upload exceeds ``LARGEST_BYTES`` or ``MOST_FILES``; ``str()`` names the largest parts."""
 
 
 class NeedsSecret(Exception):
-    """The script imports a file that looks like a secret and that nobody agreed to; ``str()`` names it."""
+    """The script imports a file that looks like a secret and was not approved; ``str()`` names it."""
 
 
 @dataclass(slots=True)
 class Upload:
-    """Files of a project that travel."""
+    """Files of a project to upload."""
 
     root: str
     """Absolute, with all links resolved."""
     files: dict[str, int] = field(default_factory=dict)
     """Size in bytes by path relative to ``root``."""
     left_out: dict[str, str] = field(default_factory=dict)
-    """Why paths stay here, by path: those that look like secrets, and those that cannot travel."""
+    """Excluded paths with reasons: files that look like secrets, and paths that cannot be uploaded."""
     suspicious: dict[str, str] = field(default_factory=dict)
-    """Why files look like secrets, by path, of those that travel all the same."""
+    """Uploaded files that look like secrets, with reasons."""
     untracked: int = 0
-    """Number of other files that git neither tracks nor ignores; they stay here."""
+    """Number of other files that git neither tracks nor ignores; they are not uploaded."""
     unmatched: list[str] = field(default_factory=list)
     """Patterns of ``--include`` that match no file."""
     git: bool = True
 
     @property
     def size(self) -> int:
-        """Of all files together."""
+        """Total bytes of all files."""
         return sum(self.files.values())
 
     def write(self, stream: IO[bytes], job: Job) -> None:
@@ -77,7 +78,7 @@ class Upload:
             _add(archive, f"{CODE}/start.py", Path(__file__).with_name("start.py").read_bytes())
             nvml = importlib.util.find_spec("pynvml")
             if nvml is not None and nvml.origin and os.path.basename(nvml.origin) == "pynvml.py":
-                # One file that needs nothing else: with it, GPUs can be watched where it is not installed.
+                # A single file without dependencies; it allows GPU sampling where pynvml is not installed.
                 _add(archive, f"{CODE}/pynvml.py", Path(nvml.origin).read_bytes())
 
     def _as_packed(self, info: tarfile.TarInfo) -> tarfile.TarInfo:
@@ -90,7 +91,7 @@ class Upload:
 
 
 def own_code() -> list[Path]:
-    """The files of kerascheck that the other side needs: all its modules, without the rules."""
+    """The files of kerascheck that the remote side needs: all modules except the rules."""
     return [path for path in sorted(_OURS.rglob("*.py")) if path.relative_to(_OURS).parts[0] != "rules"]
 
 
@@ -102,15 +103,15 @@ def _add(archive: tarfile.TarFile, name: str, data: bytes) -> None:
 
 
 def of_project(script: str, needed: Iterable[str], root: str | None = None, include: Sequence[str] = ()) -> Upload:
-    """Choose the files that travel with ``script`` (absolute path).
+    """Select the files to upload with ``script`` (absolute path).
 
     Args:
         needed: absolute paths of the script and of the local modules that it imports.
-        root: the project's folder, without asking git; None: the repository of the script, or else its folder.
+        root: the project's folder, used instead of asking git; None: the script's repository, or else its folder.
         include: patterns with the syntax of .gitignore, relative to the project, for files that git does not track.
 
     Raises:
-        TooLarge: there is too much to upload.
+        TooLarge: the upload is too large.
         NeedsSecret: an imported module looks like a secret, and git does not track it.
     """
     top = root or _git(os.path.dirname(script), "rev-parse", "--show-toplevel").rstrip("\n")
@@ -126,7 +127,7 @@ def of_project(script: str, needed: Iterable[str], root: str | None = None, incl
             _take(upload, name, agreed=name in agreed)
             total += upload.files.get(name, 0)
         if total > LARGEST_BYTES or len(upload.files) > MOST_FILES:
-            break  # a folder such as a home is not walked to its end
+            break  # do not walk a huge folder, such as a home folder, to its end
     if total > LARGEST_BYTES or len(upload.files) > MOST_FILES:
         large = sorted(upload.files, key=upload.files.__getitem__, reverse=True)[:3]
         raise TooLarge(
@@ -140,7 +141,7 @@ def of_project(script: str, needed: Iterable[str], root: str | None = None, incl
             )
     for name in others:
         if name not in upload.files and name not in upload.left_out:
-            # Only a name is looked at: the file stays here.
+            # Only the name is checked, since the file is not uploaded.
             if pattern := secrets.pattern_of(name):
                 upload.left_out[name] = _named_like(pattern)
             else:
@@ -149,7 +150,7 @@ def of_project(script: str, needed: Iterable[str], root: str | None = None, incl
 
 
 def by_project(uploads: Iterable[Upload]) -> list[Upload]:
-    """One upload per project, with the files of all of its scripts."""
+    """One upload per project, with the files of all its scripts."""
     projects: dict[str, Upload] = {}
     for upload in uploads:
         new = Upload(upload.root, untracked=upload.untracked, unmatched=upload.unmatched, git=upload.git)
@@ -162,10 +163,10 @@ def by_project(uploads: Iterable[Upload]) -> list[Upload]:
 
 
 def _take(upload: Upload, name: str, *, agreed: bool) -> None:
-    """Let a file travel, or say why it stays; ``agreed``: even if it looks like a secret."""
+    """Add a file to the upload, or record why it is excluded; ``agreed``: add it even if it looks like a secret."""
     path = os.path.join(upload.root, name)
     if not os.path.lexists(path) or name.split(os.sep)[0] == os.pardir or _MEMORY in name.split("/"):
-        return  # deleted, and git does not know yet; or the module of another project
+        return  # deleted but still tracked by git, or a module of another project
     if os.path.islink(path) and not os.path.realpath(path).startswith(upload.root + os.sep):
         upload.left_out[name] = "a link out of the project"
     elif os.path.realpath(os.path.dirname(path)) != os.path.dirname(path):
@@ -181,15 +182,15 @@ def _take(upload: Upload, name: str, *, agreed: bool) -> None:
 
 
 def _suspicion(path: str, name: str) -> str | None:
-    """Why a file looks like a secret; None if it does not. ``name``: relative to the project, for its parts count."""
+    """Reason why a file looks like a secret; None if it does not. ``name`` is relative to the project."""
     if pattern := secrets.pattern_of(name):
         return _named_like(pattern)
     try:
-        # A link travels as a link, and a device or a pipe may never end.
+        # Links are uploaded as links, and reading a device or a pipe may never end.
         if os.path.islink(path) or not os.path.isfile(path) or os.path.getsize(path) > _LOOKED_AT_BYTES:
             return None
         with open(path, "rb") as stream:
-            # Without zero bytes UTF-16 reads as ASCII.
+            # UTF-16 without its zero bytes reads as ASCII.
             content = stream.read(_LOOKED_AT_BYTES).replace(b"\0", b"")
     except OSError:
         return None
@@ -201,14 +202,14 @@ def _named_like(pattern: str) -> str:
 
 
 def _seen_by_git(root: str) -> tuple[list[str], list[str]]:
-    """Tracked files, those of submodules too, and others that git does not ignore."""
+    """Tracked files, including those of submodules, and untracked files that git does not ignore."""
     tracked = _git(root, "ls-files", "-z", "--cached", "--recurse-submodules").split("\0")
     others = _git(root, "ls-files", "-z", "--others", "--exclude-standard").split("\0")
     return [name for name in tracked if name], [name.rstrip("/") for name in others if name]
 
 
 def _git(folder: str, *arguments: str) -> str:
-    """What git says; empty without git, or outside of a repository."""
+    """Output of git; empty without git or outside a repository."""
     try:
         return os.fsdecode(git.ask(folder, *arguments))
     except git.GitFailed:
@@ -216,7 +217,7 @@ def _git(folder: str, *arguments: str) -> str:
 
 
 def _of_many_files(root: str, include: Sequence[str]) -> list[str]:
-    """The patterns that do not name exactly one file that exists; one without a slash also matches in every folder."""
+    """Patterns that do not name exactly one existing file. A pattern without a slash also matches in every folder."""
 
     def is_one_file(pattern: str) -> bool:
         return "/" in pattern and os.path.lexists(os.path.join(root, os.path.normpath(pattern.lstrip("/"))))
@@ -225,9 +226,9 @@ def _of_many_files(root: str, include: Sequence[str]) -> list[str]:
 
 
 def _included(upload: Upload, include: Sequence[str]) -> Iterator[str]:
-    """Files that a pattern matches; a hidden one only where the pattern writes the dot, as in a shell.
+    """Files that match a pattern. As in a shell, a hidden file matches only a pattern that writes the dot.
 
-    Leaves in ``upload.unmatched`` the patterns that match no file.
+    Stores the patterns without a match in ``upload.unmatched``.
     """
     wide = _of_many_files(upload.root, include)
     upload.unmatched = [pattern for pattern in wide if not pattern.startswith("!")]
@@ -247,7 +248,7 @@ def _included(upload: Upload, include: Sequence[str]) -> Iterator[str]:
 
 
 def _walk(root: str) -> Iterator[str]:
-    """Files below ``root``, without repositories' own, caches of bytecode and virtual environments."""
+    """Files below ``root``, without repository metadata, bytecode caches and virtual environments."""
     for folder, subfolders, names in os.walk(root):
         subfolders[:] = sorted(
             name for name in subfolders
@@ -259,7 +260,7 @@ def _walk(root: str) -> Iterator[str]:
 
 
 def size(number: int) -> str:
-    """Bytes for people."""
+    """Format a number of bytes for display."""
     for unit, bytes_of in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
         if number >= bytes_of:
             return f"{number / bytes_of:.3g} {unit}"

@@ -1,7 +1,7 @@
-"""``--on ray``: a job of a Ray cluster, through its Jobs interface.
+"""``--on ray``: a job of a Ray cluster, through Ray's Jobs API.
 
-Ray unpacks the upload on a node; the run removes it there when it ends, and a second process does if the run is killed. What Ray itself keeps of a job, it removes
-when the job is deleted, which happens as soon as its result is there.
+Ray unpacks the upload on a node. The run removes it there at its end, and a second process does so if the run is
+killed. Ray removes its own copy with the job, which is deleted as soon as its result arrives.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ _SECONDS_TO_CLEAN = 15.0
 _SECONDS_TO_START = 10.0
 _LOOKS_AFTER_DELETE = 3
 _SECONDS_TO_GROW = 300.0
-"""Patience with a cluster of which no node is large enough: an autoscaler may add one within minutes."""
+"""Seconds to wait while no node is large enough, because an autoscaler may add one within minutes."""
 _ENTRYPOINT_LINE = "Running entrypoint for job"
-"""Part of the first line of a job's log, which Ray writes."""
+"""Part of the first line that Ray writes to a job's log."""
 _OVER = frozenset({"SUCCEEDED", "FAILED", "STOPPED"})
 _ADDRESSES = ("RAY_ADDRESS", "RAY_API_SERVER_ADDRESS")
 MISSING = "--on ray needs Ray: pip install 'kerascheck[ray]'"
 
 
 def run(target: Target, python: str, upload: Upload, job: Job, conversation: Conversation) -> None:
-    """Run ``job`` on the cluster and hear what it says; raises Refused."""
+    """Run ``job`` on the cluster and process its messages; raises Refused."""
     try:
         from ray.job_submission import JobSubmissionClient
     except ImportError:
@@ -47,14 +47,14 @@ def run(target: Target, python: str, upload: Upload, job: Job, conversation: Con
     client = _connected(JobSubmissionClient, target)
     for name in ("ray", "ray.dashboard.modules.dashboard_sdk", "ray.dashboard.modules.job.sdk"):
         logging.getLogger(name).setLevel(logging.WARNING)
-    # Named here: an interrupt may come before Ray answers.
+    # Choose the name here, because an interrupt may arrive before Ray answers.
     name = f"kerascheck_{uuid.uuid4().hex[:16]}"
     try:
         _submit(client, name, target, python, upload, job)
         conversation.waiting(f"waiting for {name} of {target.label} to start")
         try:
             _follow(client, name, conversation, target, python)
-        except OSError as problem:  # those of requests are of this kind
+        except OSError as problem:  # includes the errors of requests
             raise Refused(f"the connection to the Ray cluster broke: {type(problem).__name__}") from None
     finally:
         patience = _SECONDS_TO_CLEAN if conversation.result is not None else 0.0
@@ -64,7 +64,7 @@ def run(target: Target, python: str, upload: Upload, job: Job, conversation: Con
 
 def _submit(client: Any, name: str, target: Target, python: str, upload: Upload, job: Job) -> None:
     with tempfile.TemporaryDirectory(prefix="kerascheck-") as folder:
-        # "nonce": Ray keeps one copy of equal uploads, and this one removes itself.
+        # "nonce": Ray shares one copy of equal uploads, and this one removes itself.
         unpack(upload, replace(job, clean=True, nonce=uuid.uuid4().hex), Path(folder))
         try:
             client.submit_job(
@@ -74,15 +74,15 @@ def _submit(client: Any, name: str, target: Target, python: str, upload: Upload,
                 entrypoint_num_gpus=target.gpus,
                 entrypoint_num_cpus=target.cpus,
             )
-        except Exception as problem:  # of Ray, of requests, or of the operating system
+        except Exception as problem:  # raised by Ray, requests or the operating system
             raise Refused(f"Ray does not take the job: {_last_line(problem)}") from None
 
 
 def _entrypoint(python: str) -> str:
-    """The shell command of the job; it also removes the upload where ``python`` does not start.
+    """The shell command of the job. It also removes the upload if ``python`` does not start.
 
-    Ray stops a job by SIGTERM to the shell too, which would then remove nothing: ``trap`` lets it go on. A status of 137 is
-    SIGKILL.
+    To stop a job, Ray also sends SIGTERM to the shell, which would skip the removal: ``trap`` lets the shell continue.
+    A status of 137 means SIGKILL.
     """
     clean = "test -f job.json && test -f code/start.py && rm -rf code project job.json"
     killed = shlex.quote(encode(Ended("the run was killed (out of memory?)")))
@@ -97,7 +97,7 @@ def _connected(connect: Any, target: Target) -> Any:
     try:
         with _without_addresses() if address else _as_it_is():
             return connect(address)
-    except Exception as problem:  # of requests, of Ray, or of the operating system
+    except Exception as problem:  # raised by requests, Ray or the operating system
         hint = (
             " (the port is that of the dashboard, 8265 by default)"
             if address
@@ -110,7 +110,7 @@ def _connected(connect: Any, target: Target) -> Any:
 
 @contextmanager
 def _without_addresses() -> Iterator[None]:
-    """Ray lets its environment variables win over the address that it is given."""
+    """Hide Ray's environment variables, which override the given address."""
     kept = {name: os.environ.pop(name) for name in _ADDRESSES if name in os.environ}
     try:
         yield
@@ -147,13 +147,13 @@ def _follow(client: Any, name: str, conversation: Conversation, target: Target, 
 
 
 def _how_it_ended(status: str | None, conversation: Conversation, python: str, message: str) -> str:
-    """How a job without a result ended, for people, in one line; ``message``: what Ray says of it."""
+    """One line that describes the end of a job without a result, for display; ``message`` is Ray's own."""
     said = conversation.other_lines[-1:]
     if status in (None, "STOPPED"):
         return f"the job was {'stopped' if status else 'deleted'} on the cluster"
     if conversation.ended:
         return conversation.ended
-    # What Ray says of a command that fails ends with the last lines of its log, which were heard already.
+    # Ray's message about a failed command ends with the last log lines, which were already received.
     ran = _ENTRYPOINT_LINE in message
     line = message.strip().splitlines()[-1:]
     last = "".join(f": {each}" for each in said or ([] if ran or MARK in message else line))
@@ -163,13 +163,14 @@ def _how_it_ended(status: str | None, conversation: Conversation, python: str, m
 
 
 def _is_removed(client: Any, name: str, target: Target, patience: float) -> bool:
-    """End the job if it still runs after ``patience`` seconds, in which it may clean up, and let Ray forget it.
+    """Let the job clean up for ``patience`` seconds, then stop it and delete it from Ray.
 
-    False for a job that waits for a node: Ray acts on a stop only once the job starts, and gives it up after 15 minutes
+    Returns False for a job that waits for a node. Ray stops such a job only once it starts, and drops it after 15
+    minutes
     (``RAY_JOB_START_TIMEOUT_SECONDS``).
     """
     try:
-        # A node may be unpacking the upload: only a job that starts removes that.
+        # A node may be unpacking the upload, and only a started job removes that.
         starts = time.monotonic() + (0.0 if _why_too_small(client, target) else _SECONDS_TO_START)
         while _status(client, name) == "PENDING" and time.monotonic() < starts:
             time.sleep(_POLL_SECONDS)
@@ -179,13 +180,13 @@ def _is_removed(client: Any, name: str, target: Target, patience: float) -> bool
         if _status(client, name) not in (None, *_OVER):
             client.stop_job(name)
         return _is_forgotten(client, name)
-    except Exception:  # of Ray or of requests: the cluster is gone, and the job with it
+    except Exception:  # raised by Ray or requests: the cluster is gone, and the job with it
         return True
 
 
 def _is_forgotten(client: Any, name: str) -> bool:
-    """Delete a job that ends; False if it waits for a node instead."""
-    # Who watches a job for Ray may write it down once more after it was deleted.
+    """Delete a job that is ending; returns False if it waits for a node instead."""
+    # Ray's job supervisor may record a job once more after it was deleted.
     missing = waiting = 0
     deadline = time.monotonic() + _SECONDS_TO_END
     while missing < _LOOKS_AFTER_DELETE and waiting < _LOOKS_AFTER_DELETE and time.monotonic() < deadline:
@@ -199,7 +200,7 @@ def _is_forgotten(client: Any, name: str) -> bool:
 
 
 def _why_too_small(client: Any, target: Target) -> str:
-    """Why no node of the cluster can run the job, for people; empty if one can, or if that is unknown."""
+    """Reason why no node of the cluster can run the job, for display; empty if one can, or if unknown."""
     try:
         from ray.util.state import list_nodes
 
@@ -208,7 +209,7 @@ def _why_too_small(client: Any, target: Target) -> str:
             for node in list_nodes(address=client.get_address(), limit=10_000)
             if node.state == "ALIVE"
         ]
-    except Exception:  # an old Ray, or one without that interface
+    except Exception:  # an old Ray, or one without that API
         return ""
     asked = {name: number for name, number in (("GPU", target.gpus), ("CPU", target.cpus)) if number}
     if not nodes or any(all(node.get(name, 0) >= number for name, number in asked.items()) for node in nodes):
@@ -218,7 +219,7 @@ def _why_too_small(client: Any, target: Target) -> str:
 
 
 def _message(client: Any, name: str) -> str:
-    """What Ray says of the end of a job; empty for nothing."""
+    """Ray's message about the end of a job; empty if there is none."""
     try:
         return str(client.get_job_info(name).message or "")
     except (RuntimeError, AttributeError):
@@ -230,7 +231,7 @@ def _last_line(problem: Exception) -> str:
 
 
 def _status(client: Any, name: str) -> str | None:
-    """Of a job, in Ray's words; None if Ray knows of none."""
+    """Status of a job in Ray's words; None if Ray does not know the job."""
     try:
         return str(client.get_job_status(name).value)
     except RuntimeError:

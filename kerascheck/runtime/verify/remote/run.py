@@ -1,4 +1,4 @@
-"""What happens around a run on another machine: what is uploaded is shown and agreed to, and its result is read."""
+"""Workflow around a remote run: show the upload, ask for consent, measure, and read the result."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 _SHOWN = 8
 _MINUTES = 60
-"""What a scheduler is asked for at least."""
+"""Minimum time limit, in minutes, to request from a scheduler."""
 
 Run = Callable[[Target, str, pack.Upload, Job, talk.Conversation], None]
 
 
 class NotAgreed(Exception):
-    """Nothing was uploaded; ``str()`` says why."""
+    """Nothing was uploaded; ``str()`` gives the reason."""
 
 
 def agree(target: Target, python: str, uploads: Iterable[pack.Upload], commands: Sequence[str], *, yes: bool) -> None:
-    """Show what will be uploaded and executed, and ask; raises NotAgreed."""
+    """Show the uploads and commands, and ask for consent; raises NotAgreed."""
     if not yes and not sys.stdin.isatty():
         raise NotAgreed("nothing was uploaded: there is no terminal to ask on; --yes agrees to the upload")
     for upload in uploads:
@@ -52,7 +52,7 @@ def agree(target: Target, python: str, uploads: Iterable[pack.Upload], commands:
 
 
 def shown(target: Target, upload: pack.Upload) -> Iterable[str]:
-    """What is uploaded, for people."""
+    """Describe the upload, for display."""
     seen = (
         "tracked by git, or named" if upload.git else "without git: the script, its modules, and what --include names"
     )
@@ -65,7 +65,7 @@ def shown(target: Target, upload: pack.Upload) -> Iterable[str]:
     yield (
         "  " + ", ".join(f"{plain(name)} {pack.size(upload.files[name])}" for name in largest[:_SHOWN]) + _more(largest)
     )
-    # However small and however many: nobody agrees to a secret that is behind "and more".
+    # List every suspicious file: nobody can consent to a secret hidden behind "and more".
     for name, why in upload.suspicious.items():
         yield click.style(f"  UPLOADS, though it looks like a secret: {plain(name)} ({why})", bold=True)
     for name, why in upload.left_out.items():
@@ -90,10 +90,9 @@ def measure(
     variants: Sequence[Variant],
     stop: threading.Event | None = None,
 ) -> tuple[Comparison, MachineClass, GpuSummary | None]:
-    """As ``compare``, on ``target``: the comparison, the machine and its GPUs. ``stop``: set to end it from another
-    thread.
+    """Run ``compare`` on ``target``; returns the comparison, the machine and its GPUs.
 
-    Raises talk.Refused where nothing was measured.
+    ``stop``: set it in another thread to end the run. Raises talk.Refused if nothing was measured.
     """
     job = talk.job(upload, script, variants, budget)
     answer = _understood(Answer, _ask(target, python, upload, job, progress, stop))
@@ -104,7 +103,7 @@ def measure(
 def measure_scaling(
     target: Target, python: str, upload: pack.Upload, script: Script, budget: Budget, progress: Progress, command: str
 ) -> Scaling:
-    """As ``scaling.measure``, on the GPUs of ``target``; raises talk.Refused where nothing was measured."""
+    """Run ``scaling.measure`` on the GPUs of ``target``; raises talk.Refused if nothing was measured."""
     from kerascheck.runtime.verify.scaling import Scaling
 
     job = replace(talk.job(upload, script, (), budget), scaling=command)
@@ -153,6 +152,5 @@ def _engine(target: Target) -> Run:
 
 
 def seconds_of(budget: Budget, variants: int) -> float:
-    """About how long a run may take at most, for schedulers: every group of variants starts anew, and so do its
-    looks."""
+    """Upper estimate of a run's seconds for schedulers: it restarts for each group of variants and each probe."""
     return 2 * budget.start_limit + 3 * budget.seconds * (variants + 2)

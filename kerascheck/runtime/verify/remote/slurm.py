@@ -1,7 +1,7 @@
 """``--on slurm``: a job of a Slurm cluster, submitted from its login node by ``submitit``.
 
-The nodes see the files of the login node: the project is unpacked below ``.kerascheck`` in its own folder, which the
-job runs in, and what git ignores of the project is linked from where it lies. The job ends when that copy is gone.
+The nodes share the files of the login node. The project is unpacked below ``.kerascheck`` in its own folder, where the
+job runs. Files that git ignores are linked from the original project. The job ends when that copy is deleted.
 """
 
 from __future__ import annotations
@@ -26,14 +26,16 @@ from kerascheck.source import deadline
 
 _POLL_SECONDS = 1.0
 _LOOK_SECONDS = 5.0
-"""Between questions to the scheduler, which serves many users."""
+"""Seconds between queries to the scheduler, which serves many users."""
 _SECONDS_TO_CLEAN = 20.0
 _SQUEUE_SECONDS = 30.0
 LEASE_SECONDS = 180.0
-"""A job ends itself once this side has not touched its ``lease`` for so long: it was killed. Shared file systems show a
-change within a minute."""
+"""Seconds after which a job ends itself if this side no longer touches its ``lease``, because it was killed.
+
+Shared file systems show a change within a minute.
+"""
 _NOT_A_REASON = ("srun:", "slurmstepd:", "submitit", "Traceback (", "The above exception", " ")
-"""Beginnings of lines in the log of a job that say that something failed, but not what."""
+"""Prefixes of log lines that report a failure without its cause."""
 _ENDS = {
     "TIMEOUT": "the job reached its time limit of {minutes} min: ask for more, as in slurm,minutes={more}",
     "DEADLINE": "the job reached its deadline",
@@ -46,9 +48,9 @@ _ENDS = {
     "FAILED": "the job ended without a result",
     "COMPLETED": "the job ended without a result",
 }
-"""How a job ended, for people, by its state (squeue(1), "JOB STATE CODES")."""
+"""Description of a job's end by its state, for display (squeue(1), "JOB STATE CODES")."""
 _GONE = "GONE"
-"""State of a job that Slurm has forgotten: it ended more than ``MinJobAge`` ago."""
+"""State of a job that Slurm no longer lists: it ended more than ``MinJobAge`` ago."""
 _WORDS = (
     ("DUE TO TIME LIMIT", "TIMEOUT"),
     ("Job has timed out", "TIMEOUT"),
@@ -56,16 +58,16 @@ _WORDS = (
     ("DUE TO NODE FAILURE", "NODE_FAIL"),
     ("CANCELLED AT", "CANCELLED"),
 )
-"""Lines of slurmstepd and of submitit in the log of a job, and the state that they mean."""
+"""Lines of slurmstepd and of submitit in a job's log, with the state that they indicate."""
 _NEVER = frozenset({"BadConstraints", "PartitionNodeLimit", "PartitionTimeLimit"})
-"""Reasons for which a job waits until somebody changes it or the partition (squeue(1), "JOB REASON CODES")."""
+"""Reasons for waiting that only a change to the job or the partition resolves (squeue(1), "JOB REASON CODES")."""
 MISSING = "--on slurm needs submitit: pip install 'kerascheck[slurm]'"
 
 
 def run(
     target: Target, python: str, upload: Upload, job: Job, conversation: Conversation, cluster: str = "slurm"
 ) -> None:
-    """Run ``job`` on a node and hear what it says; raises Refused. ``cluster``: of submitit, "local" in tests."""
+    """Run ``job`` on a node and process its messages; raises Refused. ``cluster``: of submitit, "local" in tests."""
     try:
         import submitit
     except ImportError:
@@ -81,9 +83,9 @@ def run(
             executor = submitit.AutoExecutor(folder=folder / "log", cluster=cluster)
             executor.update_parameters(**parameters(target, job.minutes, cluster))
             submitted = executor.submit(submitit.helpers.CommandFunction(_command(python, folder), verbose=False))
-        except Exception as problem:  # whatever sbatch has against it
+        except Exception as problem:  # any error of sbatch
             raise Refused(f"slurm does not take the job: {_last_line(problem)}") from None
-        # Without accounting, submitit warns at each question.
+        # Without accounting, submitit warns at each query.
         logging.getLogger("submitit").setLevel(logging.ERROR)
         conversation.waiting(f"waiting for job {submitted.job_id} of {target.label} to start")
         scheduler = _Scheduler(submitted, cluster, python)
@@ -102,7 +104,7 @@ def _command(python: str, folder: Path) -> list[str]:
 
 
 def unpack(upload: Upload, job: Job, folder: Path) -> None:
-    """Lay ``upload`` out in ``folder``, as the other side expects it."""
+    """Unpack ``upload`` in ``folder`` in the layout that the remote side expects."""
     with io.BytesIO() as archive:
         upload.write(archive, job)
         archive.seek(0)
@@ -114,7 +116,7 @@ def unpack(upload: Upload, job: Job, folder: Path) -> None:
 
 
 def parameters(target: Target, minutes: int, cluster: str) -> dict[str, Any]:
-    """Of submitit, for the job."""
+    """Parameters of the job for submitit."""
     asked: dict[str, Any] = {"name": "kerascheck", "timeout_min": minutes}
     if target.gpus is not None:
         asked["gpus_per_node"] = target.gpus
@@ -123,28 +125,28 @@ def parameters(target: Target, minutes: int, cluster: str) -> dict[str, Any]:
     if target.partition and cluster == "slurm":
         asked["slurm_partition"] = target.partition
     if cluster == "slurm":
-        # submitit has Slurm send a signal 90 seconds before the limit, for jobs that save their state. It ends ours, and at
-        # once where the limit is a minute. 0: none is sent.
+        # submitit lets Slurm send a signal 90 seconds before the limit, for jobs that save their state. It would end
+        # this job, immediately if the limit is a minute. 0 disables it.
         asked["slurm_signal_delay_s"] = 0
-        # A job that starts again later finds nobody who waits for it.
+        # Nobody waits for a job that is requeued.
         asked["slurm_additional_parameters"] = {"no-requeue": True}
     return asked
 
 
 class _Scheduler:
-    """What Slurm says of a job, asked seldom."""
+    """Rarely refreshed state of a job in Slurm."""
 
     def __init__(self, submitted: Any, cluster: str, python: str = "python") -> None:
-        """``submitted``: the job of submitit. ``cluster``: of submitit; only "slurm" knows ``squeue``."""
+        """``submitted``: the job of submitit. ``cluster``: of submitit; only "slurm" supports ``squeue``."""
         self.job = submitted
         self._python = python
         self.state, self.reason = "", ""
-        """In the words of Slurm; empty for unknown."""
+        """State in Slurm's words; empty if unknown."""
         self._has_squeue = cluster == "slurm" and shutil.which("squeue") is not None
         self._next = 0.0
 
     def look(self, *, at_once: bool = False) -> None:
-        """Ask for the state, unless it was asked a moment ago or is final."""
+        """Query the state, unless it is recent or final."""
         if not self._has_squeue or self.has_ended() or (time.monotonic() < self._next and not at_once):
             return
         command = ["squeue", "--noheader", "--states=all", f"--jobs={self.job.job_id}", "--format=%T|%r"]
@@ -161,22 +163,22 @@ class _Scheduler:
             self.state, self.reason = _GONE, ""
 
     def has_ended(self) -> bool:
-        """Whether the last look showed a final state."""
+        """Whether the last query showed a final state."""
         return self.state in _ENDS or self.state == _GONE
 
     def is_over(self) -> bool:
-        """Whether nothing more comes of the job."""
+        """Whether the job will produce no more output."""
         if not self._has_squeue:
             return bool(self.job.done())
-        # submitit writes the result, or what went wrong, when it leaves the node.
+        # submitit writes the result or the error when it leaves the node.
         return self.has_ended() or self.job.paths.result_pickle.exists()
 
     def why_waiting(self) -> str:
-        """Why the job has not started, in the words of Slurm; empty if it has, or if Slurm does not say."""
+        """Reason why the job has not started, in Slurm's words; empty if it has started, or if unknown."""
         return self.reason if self.state == "PENDING" and self.reason != "None" else ""
 
     def how_it_ended(self, minutes: int, conversation: Conversation) -> str:
-        """How a job without a result ended, for people, in one line."""
+        """One line that describes the end of a job without a result, for display."""
         self.look(at_once=True)
         log = (self.job.stderr() or "").strip()
         state = self.state
@@ -195,7 +197,7 @@ class _Scheduler:
         return f"{_ENDS['FAILED']}{f' ({state})' if state in _ENDS else ''}{last}"
 
     def _accounted(self) -> str:
-        """The state by the accounting; empty where Slurm keeps none."""
+        """State according to Slurm's accounting; empty if accounting is off."""
         command = ["sacct", "--noheader", "--parsable2", "--allocations", "--format=State", f"--jobs={self.job.job_id}"]
         try:
             text, code = deadline.output_of(command, _SQUEUE_SECONDS)
@@ -206,13 +208,13 @@ class _Scheduler:
 
 
 def _follow(scheduler: _Scheduler, messages: Path, conversation: Conversation, minutes: int) -> None:
-    """Hear the job until its result is there or it has ended."""
+    """Process the job's messages until its result arrives or it ends."""
     over, shown = False, ""
     try:
         with messages.open(encoding="utf-8") as stream:
             pending = ""
             while True:
-                with suppress(OSError):  # a full disk, say: the next look may find it well again
+                with suppress(OSError):  # for example a full disk, which may be fine at the next query
                     os.utime(messages.with_name("lease"))
                 scheduler.look()
                 over = scheduler.is_over()
@@ -234,7 +236,7 @@ def _follow(scheduler: _Scheduler, messages: Path, conversation: Conversation, m
                         conversation.waiting(f"{name} is {scheduler.state.lower()}")
                 conversation.pause(_POLL_SECONDS)
         if conversation.result is None:
-            # Before it is cancelled here, which would be its state then.
+            # Query before cancelling, which would change the state.
             raise Refused(scheduler.how_it_ended(minutes, conversation))
     finally:
         if not over and conversation.result is None:

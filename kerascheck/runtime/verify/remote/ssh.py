@@ -1,7 +1,7 @@
-"""``--on ssh://``: one connection of the user's own ``ssh``, with its settings, keys and questions.
+"""``--on ssh://``: one connection of the user's own ``ssh``, with its settings, keys and prompts.
 
-The connection is the lease of the run: once it is closed, however that happens, the other side ends the run and removes
-what was uploaded.
+The connection is the lease of the run. Once it closes for any reason, the remote side ends the run and removes the
+upload.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _START = "import sys,json;exec(json.loads(sys.stdin.buffer.readline()))"
 _SECONDS_TO_CLEAN = 40.0
 _NO_CONNECTION = 255
 _BROKEN = re.compile(r"Broken pipe|closed by remote host|not responding|packet_write_wait|client_loop")
-"""Complaints of OpenSSH about a connection that was there: "Connection to HOST closed by remote host."."""
+"""Messages of OpenSSH about a lost connection: "Connection to HOST closed by remote host."."""
 _NOTICE = re.compile(r"Warning: Permanently added|\*\* ")
-"""Notices of OpenSSH that are no reason for anything: of a new host, and of its key exchange ("** WARNING: ...")."""
+"""Harmless notices of OpenSSH: about a new host, and about its key exchange ("** WARNING: ...")."""
 
 
 def run(target: Target, python: str, upload: Upload, job: Job, conversation: Conversation) -> None:
-    """Run ``job`` there and hear what it says; raises Refused."""
+    """Run ``job`` on the remote machine and process its messages; raises Refused."""
     with tempfile.TemporaryFile() as archive, tempfile.TemporaryFile() as complaints:
         upload.write(archive, replace(job, clean=True, lease="stdin"))
         size = archive.tell()
@@ -43,8 +43,8 @@ def run(target: Target, python: str, upload: Upload, job: Job, conversation: Con
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=complaints,
-                # Ctrl-C is for kerascheck, which then closes the connection and waits until the other side has cleaned
-                # up.
+                # Ctrl-C is for kerascheck, which then closes the connection and waits for the cleanup of the remote
+                # side.
                 preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
             )
         except FileNotFoundError:
@@ -62,7 +62,7 @@ def run(target: Target, python: str, upload: Upload, job: Job, conversation: Con
 
 
 def command(target: Target, python: str) -> list[str]:
-    """The ssh command that starts ``ssh_host.py`` there."""
+    """The ssh command that starts ``ssh_host.py`` on the remote machine."""
     there = python if python.startswith("~/") and shlex.quote(python[2:]) == python[2:] else shlex.quote(python)
     port = [] if target.port is None else ["-p", str(target.port)]
     name = f"{target.user}@{target.host}" if target.user else target.host
@@ -77,11 +77,11 @@ def _send(stream: IO[bytes], archive: IO[bytes], size: int) -> None:
             stream.write(chunk)
         stream.flush()
     except BrokenPipeError:
-        pass  # it said why, or ssh did
+        pass  # it gave the reason, or ssh did
 
 
 def _let_go(process: subprocess.Popen[bytes], stream: IO[bytes]) -> None:
-    """Close the connection and wait until the other side has cleaned up."""
+    """Close the connection and wait for the cleanup of the remote side."""
     try:
         stream.close()
     except BrokenPipeError:
@@ -93,7 +93,7 @@ def _let_go(process: subprocess.Popen[bytes], stream: IO[bytes]) -> None:
 
 
 def _why_nothing(target: Target, python: str, status: int, complaints: IO[bytes], conversation: Conversation) -> str:
-    """Why there is no result, in one line."""
+    """One line that explains why there is no result."""
     complaints.seek(0)
     lines = complaints.read().decode("utf-8", "replace").strip().splitlines()
     lines = [line.strip() for line in lines if line.strip() and not _NOTICE.match(line)]
@@ -106,7 +106,7 @@ def _why_nothing(target: Target, python: str, status: int, complaints: IO[bytes]
     if broken:
         return f"the connection to {target.host} broke: {broken}"
     if status == _NO_CONNECTION and conversation.started:
-        # OpenSSH exits so, without a word, if a signal ends the command there, or ssh itself.
+        # OpenSSH exits silently with this status if a signal ends the remote command or ssh itself.
         return f"the run on {target.host} was killed, or ssh was ended on this machine{last}"
     if status == _NO_CONNECTION:
         return f"ssh cannot reach {target.host}{last}"

@@ -1,6 +1,6 @@
-# Runs on the machine that ssh reaches, sent as text: "exec"ed by whatever Python 3 is there, so its syntax is old.
-# Standard input: this text as one line of JSON, a line of JSON with "size", an archive of that size, and then
-# nothing until the other side lets go of it: then the run is ended. What was uploaded is removed in any case.
+# Runs on the remote machine. ssh sends it as text, and any Python 3 may "exec" it, so its syntax is old.
+# Standard input: this text as one line of JSON, a line of JSON with "size", and an archive of that size.
+# When the input ends, the local side has closed the connection, and the run is ended. The upload is always removed.
 import json
 import os
 import shutil
@@ -20,11 +20,11 @@ def say(**message):
 
 
 class Refused(Exception):
-    """Nothing is measured; says why."""
+    """Nothing is measured; ``str()`` gives the reason."""
 
 
 def how(status):
-    """How a process ended, for people. A status above 128 is a signal that the process caught."""
+    """Describe the end of a process. A status above 128 is a signal that the process caught."""
     number = -status if status < 0 else status - 128
     names = {int(each): each.name for each in signal.Signals}
     if number not in names:
@@ -57,7 +57,7 @@ def unpack(stream, size, folder):
 
 
 def end(process):
-    """End the run: kindly, so that it removes its own scratch folders, then surely."""
+    """Terminate the run so that it can remove its scratch folders, then kill it."""
     if process.poll() is not None:
         return
     for number in (signal.SIGTERM, signal.SIGKILL):
@@ -92,9 +92,9 @@ def upload(stream, size):
 
 
 def run(stream, folder):
-    """Start the run and wait for its end; returns its exit status."""
+    """Run the job and wait for its end; returns its exit status."""
     start = os.path.join(folder, "code", "start.py")
-    # The pipe is a lease: the run ends itself once this process, the only one that holds the other end, is gone.
+    # The pipe is a lease: the run ends itself once this process, the only holder of the other end, is gone.
     process = subprocess.Popen([sys.executable, "-B", start, folder], stdin=subprocess.PIPE, start_new_session=True)
 
     def watch():
@@ -126,12 +126,12 @@ def host():
         say(event="refused", reason=str(problem))
     except SystemExit as stopped:
         say(event="ended", how=how(stopped.code))
-    except Exception as problem:  # told to the other side, which has the terminal
+    except Exception as problem:  # reported to the local side, which has the terminal
         say(event="refused", reason="%s: %s" % (type(problem).__name__, problem))
     finally:
         if folder:
             shutil.rmtree(folder, ignore_errors=True)
-        # The watcher may hold the lock of standard input, on which an orderly end would wait.
+        # The watcher may hold the lock of standard input, which would block a normal exit.
         os._exit(0)
 
 

@@ -1,5 +1,5 @@
-# Starts far.py on the other side; stands beside the folder of kerascheck there. For any Python 3: it says which one is
-# too old.
+# Starts far.py on the remote machine, from beside the folder of kerascheck. Works in any Python 3, and reports one
+# that is too old.
 import json
 import sys
 

@@ -1,4 +1,4 @@
-"""This side of the conversation with :mod:`kerascheck.runtime.verify.remote.far`."""
+"""The local side of the conversation with :mod:`kerascheck.runtime.verify.remote.far`."""
 
 from __future__ import annotations
 
@@ -30,54 +30,54 @@ from kerascheck.runtime.verify.variants import Variant
 
 _FRAMEWORKS = frozenset({"tensorflow", "keras", "tf_keras", "torch", "jax"})
 _PASSED_ON = ("KERAS_BACKEND",)
-"""Variables of this side's environment that decide what the script is."""
+"""Local environment variables that change the behaviour of the script."""
 
 
 class Refused(Exception):
-    """The other side does not measure; ``str()`` says why, in one line."""
+    """The remote side does not measure; ``str()`` gives the reason in one line."""
 
 
 class Conversation:
-    """Reads what the other side prints."""
+    """Reader of the remote side's output."""
 
     def __init__(self, progress: Progress, stop: threading.Event | None = None, seconds: float = 0.0) -> None:
-        """``stop``: set when nobody waits for the result any more. ``seconds``: about how long the run will take."""
+        """``stop``: set when nobody waits for the result. ``seconds``: estimated duration of the run."""
         self._progress = progress
         self._seconds = seconds
         self._stop = stop or threading.Event()
         self._parts: list[str] = []
         self.result: str | None = None
-        """The result as JSON, with paths of this side, once it is there."""
+        """The result as JSON with local paths, once it has arrived."""
         self.other_lines: list[str] = []
-        """The last lines that were no messages."""
+        """The last lines that were not messages."""
         self.started = False
-        """Whether the other side has said anything: then it was reached, and its interpreter runs."""
+        """Whether the remote side has sent anything, which proves that its interpreter runs."""
         self.ended: str | None = None
-        """How the run there ended, for people, if its own last word is missing."""
+        """Description of the end of the remote run, for display, if its own closing message is missing."""
         self._root = ""
 
     def expect(self, root: str) -> None:
-        """``root``: the project's folder on this side, which paths of the result shall begin with."""
+        """``root``: the local project folder, with which paths of the result begin."""
         self._root = root
 
     def waiting(self, text: str, *, logged: bool = False) -> None:
-        """Show what is waited for. ``logged``: as a line of its own where no terminal shows progress."""
+        """Show what the run is waiting for. ``logged``: on a separate line if no terminal shows progress."""
         self._progress(text, self._seconds)
         if logged and not sys.stderr.isatty():
             print(text, file=sys.stderr, flush=True)
 
     def note(self, text: str) -> None:
-        """Print a line that stays."""
+        """Print a permanent line."""
         start = "\r\033[K" if sys.stderr.isatty() else ""
         print(f"{start}{text}", file=sys.stderr, flush=True)
 
     def pause(self, seconds: float) -> None:
-        """Wait until the other side may have said more; raises Refused when nobody waits for it any more."""
+        """Wait before the next read; raises Refused if nobody waits for the result."""
         if self._stop.wait(seconds):
             raise Refused("stopped")
 
     def hear(self, line: str) -> None:
-        """Take one line; raises Refused."""
+        """Process one line; raises Refused."""
         _, mark, text = line.partition(MARK)
         if not mark:
             if line.strip():
@@ -111,13 +111,13 @@ class Conversation:
 
 
 def job(upload: Upload, script: Script, variants: Sequence[Variant], budget: Budget) -> Job:
-    """What to measure, with paths relative to the project."""
+    """``job.json``: the measurement to run, with paths relative to the project."""
 
     def inside(path: str) -> str:
         return os.path.relpath(os.path.realpath(path), upload.root)
 
     def moved(sources: Mapping[str, str]) -> dict[str, str]:
-        # The text of a file that stays here stays here too.
+        # Do not send the text of a file that is not uploaded.
         return {name: text for path, text in sources.items() if (name := inside(path)) in upload.files}
 
     environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
@@ -140,8 +140,7 @@ def job(upload: Upload, script: Script, variants: Sequence[Variant], budget: Bud
 
 
 def working_directory(upload: Upload, script: Script) -> str:
-    """Where in the project the script runs: in this side's working directory, or beside the script if that lies
-    elsewhere."""
+    """Working directory, relative to the project: the current one if it is inside, else the folder of the script."""
     here = os.path.realpath(script.directory or os.getcwd())
     if here != upload.root and not here.startswith(upload.root + os.sep):
         here = os.path.dirname(os.path.realpath(script.path))

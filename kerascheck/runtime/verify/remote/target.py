@@ -1,4 +1,4 @@
-"""Where ``--on`` says that a script shall run."""
+"""Target of ``--on``: where a script runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _RAY_DASHBOARD = 8265
 
 
 class BadTarget(Exception):
-    """The value of ``--on`` cannot be understood; ``str()`` says why."""
+    """The value of ``--on`` is invalid; ``str()`` gives the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,33 +25,33 @@ class Target:
     kind: str
     """"ssh", "slurm" or "ray"."""
     host: str = ""
-    """Of ssh and ray; empty for the Ray cluster of this machine."""
+    """Host for ssh and ray; empty for the Ray cluster of this machine."""
     user: str = ""
     port: int | None = None
     folder: str = ""
-    """On the other machine: holds what git ignores of the project, such as its data. Empty: nothing is there."""
+    """Remote folder that holds files ignored by git, such as data. Empty: there is none."""
     partition: str = ""
     gpus: int | None = None
     cpus: int | None = None
     minutes: int | None = None
-    """What the run asks of the scheduler; None: its default."""
+    """Resources to request from the scheduler; None: its default."""
 
     @property
     def label(self) -> str:
-        """The place under which evidence is kept, without user, port and folder."""
+        """Name under which evidence is stored, without user, port and folder."""
         if self.kind == "slurm":
             return f"slurm:{self.partition}" if self.partition else "slurm"
         return f"{self.kind}://{self.host}" if self.host else self.kind
 
     @property
     def python(self) -> str:
-        """The interpreter that is used there if none is named."""
-        # The nodes of a Slurm cluster see the files of the login node.
+        """Interpreter that is used if none is named."""
+        # The nodes of a Slurm cluster share the files of the login node.
         return {"ssh": "python3", "slurm": sys.executable, "ray": "python"}[self.kind]
 
 
 def parse(text: str) -> Target:
-    """The target that ``text`` names; raises BadTarget."""
+    """Parse a target; raises BadTarget."""
     place, *limits = text.split(",")
     asked = _limits(text, limits)
     if place.startswith("ray") and "minutes" in asked:

@@ -1,4 +1,4 @@
-"""Probes that find "the training" at run time, whatever its form, and tell the recorder when steps end.
+"""Probes that detect the training at run time in all its forms, and report the ends of steps to the recorder.
 
 Forms: ``Model.fit`` on any backend and on legacy tf.keras; ``train_on_batch`` loops; hand-written loops whose step is a
 ``tf.function``; eager loops with an optimizer; loops over a dataset inside a ``tf.function``; jitted JAX steps; PyTorch

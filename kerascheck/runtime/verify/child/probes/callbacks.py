@@ -47,7 +47,7 @@ def _patch_batch_callbacks(cls, state):
     def on_train_batch_end(self, batch, logs=None):
         if measured and recorder.depth and not recorder.disabled:
             if state.waits_for_logs:
-                # Keras reads them next; that is no work of a callback.
+                # Keras reads the logs next, so this wait is not the callback's work.
                 replay.wait_for(logs)
             elif state.parts.waits:
                 recorder.sync(logs)
@@ -105,10 +105,10 @@ def _patch_epoch_callbacks(cls, state):
     def on_epoch_end(self, epoch, logs=None):
         if recorder.depth and not recorder.disabled:
             if not state.epoch_steps:
-                # The data is exhausted: further epochs would spin without a step.
+                # The data is exhausted: further epochs would run without a step.
                 recorder.finish(reason="exhausted", detail="the training data ended and does not start again")
             if state.run["plan"]["diagnose"] and state.iterators:
-                with contextlib.suppress(Exception):  # no model of it: reported at the end
+                with contextlib.suppress(Exception):  # without a model of it; reported at the end
                     diagnose.note_pass(state)
             if len(state.epoch_lengths) < 100 and not state.cuts_fit:
                 state.epoch_lengths.append(state.epoch_steps)

@@ -1,4 +1,4 @@
-"""Probes of the methods of a Keras model: ``fit``, ``evaluate``, ``predict`` and their like."""
+"""Probes of the methods of a Keras model: ``fit``, ``evaluate``, ``predict`` and similar ones."""
 
 import ast
 import functools
@@ -16,12 +16,12 @@ _ENDLESS = 10**9  # epochs
 
 
 def patch_fit(owner, state):
-    """Count the steps of ``fit``, and continue or cut it as the plan says."""
+    """Count the steps of ``fit``, and extend or shorten it as the plan says."""
     original = owner.fit
     signature = inspect.signature(original)
     recorder = state.recorder
 
-    # The sampler passes through frames of this name: what runs inside of them decides what a sample counts for.
+    # The sampler looks past frames of this name: the code inside them determines the kind of a sample.
     @functools.wraps(original)
     def fit(self, *args, **kwargs):
         if recorder.disabled or recorder.depth:
@@ -29,7 +29,7 @@ def patch_fit(owner, state):
         try:
             bound = signature.bind(self, *args, **kwargs)
         except TypeError:
-            return original(self, *args, **kwargs)  # raises the error that the script deserves
+            return original(self, *args, **kwargs)  # raises the error for invalid arguments
         in_loop, is_meant = _prepare(self, bound.arguments, state)
         start = time.perf_counter()
         with recorder.inside:
@@ -44,10 +44,10 @@ def patch_fit(owner, state):
 
 
 def _prepare(model, arguments, state):
-    """Change the arguments of a call of ``fit`` as the plan says.
+    """Change the arguments of a ``fit`` call as the plan says.
 
     Returns:
-        Whether the script calls it in a loop, and whether the plan means this call.
+        Whether the call is in a loop of the script, and whether the plan is about this call.
     """
     recorder = state.recorder
     place = _called_in_loop()
@@ -71,7 +71,7 @@ def _prepare(model, arguments, state):
     if arguments.get("validation_data") is not None or arguments.get("validation_split"):
         _note_validation(arguments, is_meant, state)
     redirect.callbacks(arguments.get("callbacks"), state)
-    # Set-up between the calls of a loop is paid at every call; set-up before the first call is start-up.
+    # Set-up between the calls of a loop recurs at every call; set-up before the first call belongs to start-up.
     state.between_fits = in_loop and state.fits > 0
     state.fits += 1
     if in_loop or is_meant:
@@ -89,14 +89,14 @@ def _note_validation(arguments, is_meant, state):
 
 
 def _is_new_training(model, state):
-    """Whether a call of ``fit`` in a loop trains another model, where the plan means a later training."""
+    """Whether a ``fit`` call in a loop trains another model while the plan is about a later training."""
     is_new = model not in state.fitted_models
     state.fitted_models.add(model)
     return is_new and state.run["plan"]["training"] > 0 and state.run["plan"]["kind"] is None
 
 
 def _called_in_loop():
-    """Path and line of the innermost frame of the script inside a ``for`` or ``while``; None without one."""
+    """Path and line of the script's innermost frame inside a ``for`` or ``while``; None if there is none."""
     frame: types.FrameType | None = sys._getframe(2)
     while frame is not None:
         if is_user_frame(frame) and _line_in_loop(frame.f_code.co_filename, frame.f_lineno):
@@ -107,7 +107,7 @@ def _called_in_loop():
 
 @functools.cache
 def _loops(path):
-    """First and last lines of the bodies of loops, and of functions, in a file of the script."""
+    """First and last lines of the loop bodies and the functions in a file of the script."""
     try:
         tree = ast.parse("".join(linecache.getlines(path)))
     except SyntaxError:
@@ -129,7 +129,7 @@ def _line_in_loop(path, line):
 
 
 def patch_evaluate(owner, state):
-    """Skip the validation of ``fit``, or time it once, unless the plan includes it."""
+    """Skip the validation of ``fit``, or time one validation, unless the plan includes validation."""
     original = owner.evaluate
 
     @functools.wraps(original)
@@ -146,7 +146,7 @@ def patch_evaluate(owner, state):
 
 
 def patch_test_on_batch(owner, state):
-    """Keep evaluations of single batches out of the training."""
+    """Exclude evaluations of single batches from the training."""
     original = owner.test_on_batch
 
     @functools.wraps(original)
@@ -158,7 +158,7 @@ def patch_test_on_batch(owner, state):
 
 
 def patch_predict(owner, name, state):
-    """Count loops of ``predict``, or of the method of this ``name``."""
+    """Count loops of ``predict``, or of the method called ``name``."""
     original = getattr(owner, name)
     recorder = state.recorder
 
@@ -169,7 +169,7 @@ def patch_predict(owner, name, state):
             result = original(self, *args, **kwargs)
         if state.counts_here():
             state.parts.predicted(user_place(), time.perf_counter() - start)
-            # A fix replaces predict by predict_on_batch: both share a key.
+            # A fix may replace predict by predict_on_batch, so both share a key.
             key = (PREDICTION, user_place())
             loss = scalar(result) if recorder.wants_loss(key) else None
             recorder.tick(key, PREDICTION, self.name, value=result, loss=loss, epoch=False)
@@ -179,7 +179,7 @@ def patch_predict(owner, name, state):
 
 
 def patch_train_on_batch(owner, state):
-    """Count the steps of a loop of ``train_on_batch``."""
+    """Count the steps of ``train_on_batch`` loops."""
     original = owner.train_on_batch
     recorder = state.recorder
 

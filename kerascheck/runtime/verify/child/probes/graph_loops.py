@@ -1,14 +1,14 @@
-"""Steps of a loop inside a ``tf.function``, where Python sees none."""
+"""Steps of a loop inside a ``tf.function``, where no step passes through Python."""
 
 import threading
 import time
 
 _POLL_SECONDS = 0.002
-_LONGEST_STEP = 0.5  # seconds in a call after which several updates show that it loops
+_LONGEST_STEP = 0.5  # seconds; in a longer call, several updates indicate a loop
 
 
 def iterations(state):
-    """Number of updates that the first optimizer has made; None if unknown."""
+    """Number of updates that the first optimizer has applied; None if unknown."""
     try:
         return int(state.optimizer.iterations.numpy())
     except Exception:  # no optimizer, not built yet, or a symbolic value
@@ -16,7 +16,7 @@ def iterations(state):
 
 
 def watch(state):
-    """Start counting, once per process."""
+    """Start the poller, once per process."""
     if state.poller is None:
         state.poller = GraphLoopPoller(state)
         state.poller.start()
@@ -31,7 +31,7 @@ class GraphLoopPoller(threading.Thread):
         self.took_over = False
 
     def run(self):
-        """Poll until the process ends; tick only once a single call has made several updates."""
+        """Poll until the process ends; report steps only once a single call has made several updates."""
         state, recorder = self._state, self._state.recorder
         counted, call = None, None
         while not recorder.disabled:

@@ -10,7 +10,7 @@ from .tracing_state import jax_is_idle
 
 
 class Jitted:
-    """A jitted function that tells the recorder when it was a training step."""
+    """A jitted function that reports to the recorder when it was a training step."""
 
     def __init__(self, compiled, key, state):
         self._compiled = compiled
@@ -36,7 +36,7 @@ class Jitted:
         recorder.tick(key, "function loop", getattr(self, "__name__", ""), value=result, loss=loss, framework="jax")
         return result
 
-    __call__ = call  # the sampler passes through frames named "__call__", but counts "call" as executing
+    __call__ = call  # the sampler looks past frames named "__call__" but counts "call" as executing
 
     def __get__(self, instance, owner=None):
         return self if instance is None else functools.partial(self, instance)
@@ -46,7 +46,7 @@ class Jitted:
 
 
 def patch(jax, state):
-    """Watch jitted functions, and in which of them gradients are traced."""
+    """Watch jitted functions, and record which of them trace gradients."""
     recorder = state.recorder
     recorder.found_version("jax", jax.__version__)
     if state.run["plan"]["parts"]:
@@ -68,7 +68,7 @@ def patch(jax, state):
 
 
 def _patch_gradient(jax, name, state):
-    """Count gradients: traced in a jitted function they make it a training step, elsewhere they are an eager step."""
+    """Count gradients. In a jitted function they mark it as a training step; elsewhere they are an eager step."""
     original = getattr(jax, name)
     recorder = state.recorder
 

@@ -64,7 +64,7 @@ def _optimizer_classes(keras):
 
 
 def _patch_apply(owner, method, state):
-    """Count updates: eager ones are steps of a hand-written loop, traced ones mark a compiled step."""
+    """Count updates: an eager one is a step of a hand-written loop, a traced one marks a compiled step."""
     original = owner.__dict__[method]
     recorder = state.recorder
 
@@ -83,7 +83,7 @@ def _patch_apply(owner, method, state):
             result = original(self, *args, **kwargs)
         if executes_eagerly():
             key = ("optimizer", id(self))
-            # The loss of one replica is not the loss of the step.
+            # The loss of one replica differs from that of the whole step.
             whole = threading.get_ident() == state.main_thread
             loss = scalar(state.target) if whole and recorder.wants_loss(key) else None
             recorder.tick(key, "optimizer loop", type(self).__name__, value=state.target, loss=loss)
@@ -106,7 +106,7 @@ def _patch_stateless_apply(keras, state):
 
 
 def _patch_epoch_iterator(backend, state):
-    """Feed ``fit`` one batch again and again (JAX, PyTorch)."""
+    """Feed ``fit`` the same batch repeatedly (JAX, PyTorch)."""
     trainer = sys.modules[f"keras.src.backend.{backend}.trainer"]
     owner = trainer.JAXEpochIterator if backend == "jax" else trainer.TorchEpochIterator
     original = owner._get_iterator

@@ -12,7 +12,7 @@ def number(value):
 
 
 def read(state, value):
-    """As :func:`number`, without counting as a host read of the script."""
+    """Like :func:`number`, but does not count as a host read of the script."""
     before = getattr(state, "host_reads", 0)
     read_value = number(value)
     state.host_reads = before

@@ -82,7 +82,7 @@ def _patch_function(cls, state):
 
 
 def _function_key(function):
-    """Key of a ``tf.function``, equal for all made of the same code: a loop may make a new one in each turn."""
+    """Key of a ``tf.function``, equal for all functions with the same code: a loop may create one per iteration."""
     try:
         return function._kerascheck_key
     except AttributeError:
@@ -116,7 +116,7 @@ def _one_cached_batch(dataset, state):
 
 
 def _patch_dataset_loops(state):
-    """Feed loops over datasets inside a ``tf.function`` one cached batch."""
+    """Feed loops over datasets inside a ``tf.function`` a single cached batch."""
     from tensorflow.python.autograph.operators import control_flow
 
     functions = control_flow.for_loop_registry._registry
@@ -147,7 +147,7 @@ def _patch_iterator(cls, state):
 
     def next_element(self):
         if state.counts_here():
-            # A step of a bare loop ends with the request for the next element.
+            # A step of a bare loop ends when the next element is requested.
             if self._kerascheck_elements:
                 recorder.tick(("dataset",), "dataset loop", "")
             state.parts.begins_epoch = not self._kerascheck_elements
@@ -175,7 +175,7 @@ def _counted(original_next, iterator, state):
     element = original_next(iterator)
     if state.parts.running:
         state.parts.add("next", time.perf_counter() - start)
-        # Data of a validation, say, must not be replayed to the training.
+        # For example, validation data must not be replayed to the training.
         leader = state.recorder.leader()
         if leader is not None and diagnose.training_iterator(state) is iterator:
             replay.fed(state, element)

@@ -7,7 +7,7 @@ from .scalars import scalar
 
 
 def patch(torch, state):
-    """Count the steps of optimizers, with the last tensor that ``backward`` was called on as the loss."""
+    """Count optimizer steps, with the last tensor on which ``backward`` was called as the loss."""
     recorder = state.recorder
     recorder.found_version("torch", torch.__version__)
     backward = torch.Tensor.backward

@@ -15,7 +15,7 @@ def executes_eagerly():
 
 
 def jax_is_idle():
-    """Whether JAX traces nothing; True where its version does not say."""
+    """Whether JAX is not tracing; True if its version does not tell."""
     import jax
 
     # Public until JAX 0.8.
@@ -27,7 +27,7 @@ def jax_is_idle():
 
 
 def in_graph_loop():
-    """Whether code is being traced into the body of a loop inside a ``tf.function``."""
+    """Whether the code being traced is in the body of a loop inside a ``tf.function``."""
     ops = sys.modules.get("tensorflow.python.framework.ops")
     if ops is None or executes_eagerly():
         return False
