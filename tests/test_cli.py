@@ -286,6 +286,15 @@ def test_repaired_by_the_runtime_is_one_line_of_the_run(project):
         assert "KC101" not in kerascheck("--isolated", "--output-format", program, ".").out.partition('"rules"')[0]
 
 
+def test_errors_come_before_warnings_unless_paths_are_sorted(project):
+    failing = SLOW.replace("model.fit(ds)", "model.fit(ds, workers=4)")
+    project(a__py=SLOW, b__py=failing)
+    for options, places in (((), ["b.py:7", "a.py:4", "b.py:4"]), (("--sort", "path"), ["a.py:4", "b.py:4", "b.py:7"])):
+        shown = kerascheck("--isolated", "--target-tensorflow", "2.21", *options, ".").out.splitlines()
+        heads = [line for line in shown if "  error  " in line or "  warning  " in line]
+        assert [head.partition(":")[0] + ":" + head.split(":")[1] for head in heads] == places
+
+
 def test_memory_growth_of_a_gpu_that_nobody_shares_is_one_line_of_the_run(project):
     script = "import keras\n\nkeras.Sequential().fit(load())\n"
     project(a__py=script, b__py=script)

@@ -82,6 +82,8 @@ class CheckOptions:
     write_baseline: str | None
     diff_base: str | None
     output_format: str
+    sort: str
+    """Order of the text report: "severity" or "path"."""
     output_file: str | None
     watch: bool
     statistics: bool
@@ -199,6 +201,13 @@ _CHECK_OPTIONS: tuple[Callable[[Any], Any], ...] = (
         default="text",
         show_default=True,
         help="How findings are printed.",
+    ),
+    click.option(
+        "--sort",
+        type=click.Choice(["severity", "path"]),
+        default="severity",
+        show_default=True,
+        help="Order of the text report: errors first, or by place.",
     ),
     click.option(
         "-o",

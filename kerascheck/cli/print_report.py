@@ -173,7 +173,16 @@ def _full_report(
     rules = overview.by_urgency(in_full, measured.gains())
     width = text.terminal_columns()
     lines = [
-        *text.render(in_full, outcome.errors, outcome.sources, click.style, evidence, width, pages),
+        *text.render(
+            in_full,
+            outcome.errors,
+            outcome.sources,
+            click.style,
+            evidence,
+            width,
+            pages,
+            errors_first=options.sort == "severity",
+        ),
         *overview.hints(hints, summaries, click.style, width, last=last, addresses=pages),
     ]
     closing = [*overview.start(rules, summaries, click.style, width)]

@@ -53,6 +53,8 @@ def render(
     evidence: Mapping[Finding, Evidence] = MappingProxyType({}),
     width: int = WIDTH,
     addresses: Mapping[Finding, str] = MappingProxyType({}),
+    *,
+    errors_first: bool = False,
 ) -> Iterator[str]:
     """One block of lines per finding, sorted by location; consecutive findings with the same text share a block.
 
@@ -62,10 +64,14 @@ def render(
         evidence: the measurements of some findings.
         width: the columns of the terminal.
         addresses: the addresses of rule pages, for links in the terminal.
+        errors_first: whether severity precedes the location as sort key; unreadable files count as errors.
     """
     width = columns(width)
     items: list[Finding | FileError] = [*findings, *errors]
-    for _, alike in groupby(sorted(items, key=lambda item: item.sort_key), _content_key):
+    items.sort(key=lambda item: item.sort_key)
+    if errors_first:
+        items.sort(key=lambda item: -(Severity.ERROR if isinstance(item, FileError) else item.severity))
+    for _, alike in groupby(items, _content_key):
         first, *others = alike
         if isinstance(first, FileError):
             yield from (
