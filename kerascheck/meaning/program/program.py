@@ -28,7 +28,10 @@ _OLD_KERAS = re.compile(
     # Keras 3 has no base class of this name (keras/src/layers/rnn).
     r"|\bAbstractRNNCell\b"
     # Every layer of Keras 3 raises ValueError for it (keras/src/layers/layer.py, 3.15).
-    r"|\bbatch_input_shape\s*=",
+    r"|\bbatch_input_shape\s*="
+    # Optimizers of Keras 3 have neither the argument nor the attribute, and models no fit_generator (tested with 3.15).
+    r"|(?<!optim\.)\b(?:Adam|SGD|RMSprop|Adagrad|Adadelta|Adamax|Nadam|Ftrl)\([^()]*\blr\s*=|\boptimizer\.lr\b|\b_decayed_lr\b"
+    r"|\boptimizers\.legacy\b|\bmixed_precision\.experimental\b|\.(?:fit_generator|predict_classes)\(",
     re.M,
 )
 _LEGACY_KERAS = re.compile("TF_USE_LEGACY_KERAS")
@@ -53,6 +56,12 @@ class Program(Workload, DeviceUse):
     def chooses_legacy_keras(self) -> bool:
         """Whether the program selects Keras 2 in its environment, possibly in an imported module."""
         return self._mentions(_LEGACY_KERAS)
+
+    @property
+    def keras(self) -> int:
+        """Major version of the Keras that runs the program: 2 if its versions, its code or its environment ask for it."""
+        old = self._module.runtime.keras < 3 or self.needs_old_keras or self.chooses_legacy_keras
+        return 2 if old else 3
 
     @cached_property
     def runs_functions_eagerly(self) -> bool:

@@ -213,7 +213,7 @@ def unplaced_optimizers(module: Module) -> Iterator[tuple[Call, Call]]:
     objects", even on a single device. Those of Keras 2 create their variables in ``fit``. A program that uses ``lr`` is
     for Keras 2. Source: tested with MirroredStrategy on Keras 3.15 and tf-keras 2.21.
     """
-    if module.runtime.keras < 3 or module.once(Program).needs_old_keras or module.mentions(_OTHER_WAYS):
+    if module.once(Program).keras < 3 or module.mentions(_OTHER_WAYS):
         return
     seen = set()
     compiles = list(module.once(Program).model_calls("compile"))
@@ -271,7 +271,7 @@ def unplaced_in_steps(module: Module) -> Iterator[UnplacedInStep]:
     runs = {call.node: call for call in _runs(module)}
     if not made_for_several or not runs or module.mentions(_OTHER_WAYS):
         return
-    new_keras = module.runtime.keras >= 3 and not module.once(Program).needs_old_keras
+    new_keras = module.once(Program).keras >= 3
     applied = module.once(CallIndex).of_methods("__call__")
     seen = set()
     for update in module.once(Program).updates:

@@ -98,7 +98,7 @@ class HalfPrecisionOutput(Rule):
                         + (", and gradients of small probabilities overflow." if short == "float16" else "."),
                         # 1 - 2**-9 is halfway between 1 and the number of bfloat16 before it.
                         doubt="tf.keras 2 recovers the logits itself; the effect there is unmeasured."
-                        if module.runtime.keras < 3
+                        if module.program.keras < 3
                         else "That concerns only those above 0.998."
                         if short == "bfloat16"
                         else None,

@@ -73,7 +73,7 @@ class MissingLossScaling(Rule):
     loss_tolerance = None
 
     def check(self, module):
-        divides = module.runtime.keras >= 3
+        divides = module.program.keras >= 3
         seen = set()
         for call in module.program.updates:
             # Invisible code that takes the gradients may scale the loss.
@@ -107,7 +107,7 @@ class MissingLossScaling(Rule):
     def _found(self, module, call, *, wrapped, related=()):
         remedy = (
             "compute the gradients of optimizer.scale_loss(loss)"
-            if module.runtime.keras >= 3
+            if module.program.keras >= 3
             else "use LossScaleOptimizer.get_scaled_loss(loss) and get_unscaled_gradients(gradients)"
         )
         return self.finding(

@@ -151,7 +151,7 @@ def _message(module, training):
     if training.by_hand and runtime.backend == "jax":
         return 'This step is float32 only; on Tensor Cores try set_global_policy("mixed_bfloat16").'
     if training.by_hand:
-        scaling = "optimizer.scale_loss(loss)" if runtime.keras >= 3 else "LossScaleOptimizer.get_scaled_loss"
+        scaling = "optimizer.scale_loss(loss)" if module.program.keras >= 3 else "LossScaleOptimizer.get_scaled_loss"
         return f'Float32-only step; on Tensor Cores try "mixed_float16" with {scaling}.'
     if training.computing:
         return 'This trains in float32 only; for "mixed_float16" let its own layers cast to self.compute_dtype.'

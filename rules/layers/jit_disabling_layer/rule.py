@@ -87,7 +87,7 @@ class JitDisablingLayer(Rule):
 
     def check(self, module):
         program = module.program
-        if program.needs_old_keras or program.distributes or program.is_deterministic:
+        if program.keras < 3 or program.distributes or program.is_deterministic:
             return
         seen = set()
         for model in module.models:

@@ -87,7 +87,7 @@ class TimeDistributedDense(Rule):
     loss_tolerance = 1e-5
 
     def check(self, module):
-        older = module.runtime.keras < 3 or module.program.needs_old_keras
+        older = module.program.keras < 3
         for wrapper in models.needless_wrappers(module):
             short = wrapper.layer.name.rpartition(".")[2]
             yield self.finding(

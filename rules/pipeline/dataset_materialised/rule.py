@@ -84,9 +84,7 @@ class DatasetMaterialised(Rule):
         yield from self._counted(module)
 
     def _given_as_iterator(self, module):
-        refuses = (
-            module.runtime.keras >= 3 and not module.program.chooses_legacy_keras and not module.program.needs_old_keras
-        )
+        refuses = module.program.keras >= 3
         for call, argument in data.iterators_given(module, ("fit", "evaluate", "predict")):
             yield self.finding(
                 CodeLocation(call.module, argument),

@@ -86,7 +86,7 @@ class PyDatasetWorkers(Rule):
                 read = remote or next(filter(data.reads_file, reading), None)
                 if read is None:
                     continue
-                older = module.runtime.keras < 3 or module.program.needs_old_keras
+                older = module.program.keras < 3
                 yield self.finding(
                     call,
                     f"{batches.cls.name} reads its batches with one worker; "
