@@ -67,13 +67,15 @@ def test_unselected_findings_stay(folder):
 
 def test_rules_on_one_line_share_a_comment(folder):
     script = folder / "train.py"
-    script.write_text(f"{HEAD}model = tf.keras.Sequential()\nmodel.fit(ds.map(lambda x: {RANDOM}).batch(2))\n")
+    script.write_text(
+        f"import ray\n{HEAD}model = tf.keras.Sequential()\nmodel.fit(ds.map(lambda x: {RANDOM}).batch(2))\n"
+    )
     found = json.loads(kerascheck("--isolated", "--select", "ALL", script, "--output-format", "json").out)["findings"]
     assert len(found) == 2 > len({each["line"] for each in found})
     ran = kerascheck("--isolated", "--select", "ALL", "--add-noqa", script)
     assert ran.out == f"Silenced {len(found)} findings in 1 file.\n"
     assert script.read_text().count("ignore[") == len({each["line"] for each in found})
-    assert kerascheck("--isolated", "--select", "ALL", script).out == "No problems found in 1 file.\n"
+    assert kerascheck("--isolated", "--select", "ALL", script).out.endswith("No problems found in 1 file.\n")
 
 
 def test_comments_for_requirements_go_on_the_line_above(folder):

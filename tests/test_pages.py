@@ -79,7 +79,7 @@ def test_code_is_a_hyperlink_on_a_color_terminal(project, arguments, variables, 
 
 
 def test_hints_are_hyperlinks(project, monkeypatch):
-    (project / "train.py").write_text(SLOW.replace("(ds)", "(ds.batch(2))"))
+    (project / "train.py").write_text("import ray\n" + SLOW.replace("(ds)", "(ds.batch(2))"))
     monkeypatch.setattr("kerascheck.cli.terminal.takes_links", lambda color, *, to_file, err: True)
     hint = next(each for each in found_all() if each["severity"] == "info")
     assert f"\x1b]8;;{hint['url']}\x1b\\\x1b[1m{hint['code']}" in kerascheck("--color", "always", "train.py").out

@@ -15,6 +15,7 @@ from kerascheck.meaning.graph.compiled_loops import (
     compiled_in_iterations,
 )
 from kerascheck.meaning.graph.debug_switches import debug_switches
+from kerascheck.meaning.graph.eager_loops import eager_caller
 from kerascheck.meaning.graph.element_loops import element_loops
 from kerascheck.meaning.graph.layer_uses import is_for_inference
 from kerascheck.meaning.graph.python_in_maps import Once, PythonInMap, python_in_maps
@@ -36,6 +37,7 @@ __all__ = [
     "compiled_in_iterations",
     "converts_branches",
     "debug_switches",
+    "eager_caller",
     "element_loops",
     "is_for_inference",
     "python_in_maps",

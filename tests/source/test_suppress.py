@@ -62,7 +62,7 @@ def test_scripts(statement, expected, newline):
 
 
 def test_a_cell_of_a_notebook():
-    texts = [f"%pip list\n{HEAD}", f"\n{MAP}\n{TAIL}"]
+    texts = [f"%pip list\nimport ray\n{HEAD}", f"\n{MAP}\n{TAIL}"]
     source = notebook(texts)
     finding = Session(Configuration(isolated=True)).lint(source).findings[0]
     edit = suppression(source, finding)

@@ -27,6 +27,9 @@ class HostSyncInCall(Rule):
     - `float`, `int` and `bool` of a value computed from tensors;
     - `if` and `while` over such a value, unless AutoGraph converts them.
 
+    It is a warning if the program does not train and calls the model on each batch of a dataset, outside of every
+    compiled function: there the code runs, and the host waits for the device.
+
     Each of these is reported once per function, at its first occurrence. The finding lists the other occurrences, and
     a comment that suppresses it suppresses them too.
 
@@ -104,6 +107,16 @@ class HostSyncInCall(Rule):
         asked = {}
         for call, how in graph.traced_calls(module):
             what = _asking(call, how)
+            caller = graph.eager_caller(module, call) if what is not None and how == "call" else None
+            if caller is not None:
+                yield self.finding(
+                    call,
+                    f"{what} waits for the device in each batch; use tensor operations.",
+                    because="The loop calls the model eagerly, and the host waits until the tensor is computed.",
+                    severity=Severity.WARNING,
+                    related=((caller, "calls the model"),),
+                )
+                continue
             # A library helper does not show whether its callers run eagerly.
             helps = not module.program.trains and graph.tracing_frame(call.path) is not call.path.frame
             if what is not None and not helps:

@@ -24,6 +24,9 @@ class NumpyInCall(Rule):
     The rule follows the tensor arguments through assignments and arithmetic, and reports each `np.*` call that
     receives one of them.
 
+    It is a warning if the program does not train and calls the model on each batch of a dataset, outside of every
+    compiled function: there the line works, but NumPy copies the tensor to the host and its result back.
+
     ## Why it costs
 
     This is an error, not a slow line. While Keras traces the model, the argument is a symbolic tensor without values.
@@ -53,7 +56,7 @@ class NumpyInCall(Rule):
       Nothing raises there, and `debug-left-on` reports the switch.
     - Layers and models that a custom eager loop calls, and the PyTorch backend.
     - Callbacks and data loaders, which work on arrays.
-    - In a module that does not train, the finding is an info, not an error: users may call its layers eagerly. It
+    - In another module that does not train, the finding is an info, not an error: users may call its layers eagerly. It
       stays an error under `tf.function` or in a `train_step`.
 
     ## Use instead
@@ -126,10 +129,24 @@ class NumpyInCall(Rule):
                 or not any(map(holds_tensor, call.arguments.values()))
             ):
                 continue
+            tensorflow = _prefers_tensorflow(call.module)
+            remedy = f"use {'TensorFlow' if tensorflow else 'keras.ops'} instead"
+            fix = fixes.replace_numpy(call, name[6:], tensorflow=tensorflow)
+            caller = graph.eager_caller(module, call) if how == "call" else None
+            if caller is not None:
+                yield self.finding(
+                    call,
+                    f"np.{name[6:]} runs on the host for each batch; {remedy}.",
+                    because="The loop calls the model eagerly, so NumPy copies the tensor from the device and its result back.",
+                    severity=Severity.WARNING,
+                    fix=fix,
+                    related=((caller, "calls the model"),),
+                )
+                continue
             yield self.finding(
                 call,
-                f"np.{name[6:]} raises on a tensor in compiled code; use {'TensorFlow' if _prefers_tensorflow(call.module) else 'keras.ops'} instead.",
+                f"np.{name[6:]} raises on a tensor in compiled code; {remedy}.",
                 because=wording.no_values(how),
                 doubt=wording.not_seen_compiled(module, how),
-                fix=fixes.replace_numpy(call, name[6:], tensorflow=_prefers_tensorflow(call.module)),
+                fix=fix,
             )
