@@ -15,7 +15,7 @@ from kerascheck.meaning.data.fitted_data import (
 from kerascheck.meaning.data.games import environment_loop, steps_environment
 from kerascheck.meaning.models.batches import batches_of
 from kerascheck.meaning.program.tapes import tape_of, tapes_of
-from kerascheck.meaning.training.batch_sizes import is_free_to_grow, saved_steps
+from kerascheck.meaning.training.batch_sizes import is_free_to_grow, is_worth_acting, saved_steps
 from kerascheck.meaning.training.callbacks import (
     FrequentSave,
     calls_of_every_batch,
@@ -46,6 +46,7 @@ __all__ = [
     "frequent_saves",
     "is_at_end_of_game",
     "is_free_to_grow",
+    "is_worth_acting",
     "may_act_on_batches",
     "needless_recordings",
     "portion_of",

@@ -66,7 +66,10 @@ def findings_of(script: str | os.PathLike[str], configuration: Configuration) ->
     path, sources = _sources(script)
     files = [File(display_path(each), configuration.for_file(each)) for each in sources]
     outcome = pipeline.lint(files, configuration)
-    return Linted(path, sources, [f for f in outcome.findings if os.path.abspath(f.location.path) in sources])
+    # Whether it matters is measured here.
+    tallied = (each for each in outcome.tallied if each.tally is not None and not each.tally.repaired_since)
+    found = sorted((*outcome.findings, *tallied), key=lambda finding: finding.sort_key)
+    return Linted(path, sources, [each for each in found if os.path.abspath(each.location.path) in sources])
 
 
 def read_script(script: str | os.PathLike[str]) -> tuple[str, dict[str, str]]:

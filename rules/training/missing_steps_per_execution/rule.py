@@ -1,6 +1,6 @@
 from math import inf
 
-from kerascheck.api import Applies, Rule, Severity, constant, fixes, models, proofs, training, wording
+from kerascheck.api import Applies, Rule, Severity, Tally, constant, fixes, models, proofs, training, wording
 
 _FEW_TIME_STEPS = 10
 _SMALL = 1_600_000
@@ -18,6 +18,8 @@ _LONG_STEP = {
     models.LongStep.HEAVY_LAYERS: "the model has layers that may take long to compute",
 }
 
+_TALLY = Tally("training of a small model in single steps, not seen to be long")
+
 
 class MissingStepsPerExecution(Rule):
     """A very small model runs one training step per call, and Python takes as long as the step.
@@ -30,6 +32,9 @@ class MissingStepsPerExecution(Rule):
     - It has at most 1.6 million parameters, not counting frozen embeddings.
     - Parameters times batch size stay below 130 million.
     - `fit` trains it for several epochs, or the program shows 300 steps.
+
+    It is a finding if the program shows that the training saves 20,000 returns to Python, which take some 20 seconds.
+    Otherwise one line for the whole run counts it, and `--select KC407` shows it.
 
     ## Why it costs
 
@@ -130,6 +135,8 @@ class MissingStepsPerExecution(Rule):
                 if call.node in seen or not _takes_single_steps(model, call):
                     continue
                 seen.add(call.node)
+                saved = [None if steps is None else steps - steps // at_once for steps in epochs]
+                is_long = any(map(training.is_worth_acting, saved, map(training.epochs_of, model.fits)))
                 yield self.finding(
                     call,
                     f"A step of this {wording.model_size(model)} takes less time than Keras's per-step overhead; try steps_per_execution={at_once}.",
@@ -140,6 +147,7 @@ class MissingStepsPerExecution(Rule):
                         str(at_once),
                         proofs.SAME_OUTPUT.unless("callbacks and the progress bar then see only some of the batches"),
                     ),
+                    tally=None if is_long else _TALLY,
                     related=((model, "the model"),),
                 )
 

@@ -13,7 +13,7 @@ table = rng.normal(size=(2048, 10)).astype("float32")
 price = table @ np.linspace(-1, 1, 10)[:, None] + 0.1 * rng.normal(size=(2048, 1))
 
 regression = keras.Sequential([layers.Input((10,)), layers.Dense(32, activation="relu"), layers.Dropout(0.0), layers.Dense(1)])
-regression.compile(optimizer="adam", loss="mse")  # KC407:info
+regression.compile(optimizer="adam", loss="mse")  # KC407:pedantic
 stop = EarlyStopping(monitor="loss", patience=20)
 first = regression.fit(table, price, epochs=12, batch_size=32, verbose=0, callbacks=[stop]).history["loss"][-1]
 
@@ -23,7 +23,7 @@ def build(width):
     group = keras.Input((1,), dtype="int32")
     x = layers.concatenate([layers.Dense(16)(numbers), layers.Flatten()(layers.Embedding(4, 8)(group))])
     model = keras.Model([numbers, group], layers.Dense(1, activation="sigmoid")(layers.ReLU()(x)))
-    model.compile("adam", "binary_crossentropy")  # KC407
+    model.compile("adam", "binary_crossentropy")  # KC407:pedantic
     return model
 
 
@@ -35,12 +35,12 @@ second = build(10).fit(ds, epochs=10, verbose=0).history["loss"][-1]
 # Few epochs, but of many steps.
 longer = rng.normal(size=(66_000, 10)).astype("float32")
 once = keras.Sequential([layers.Input((10,)), layers.Dense(1)])
-once.compile("adam", "mse")  # KC407
+once.compile("adam", "mse")  # KC407:pedantic
 third = once.fit(longer, longer[:, :1], batch_size=32, verbose=0).history["loss"][-1]
 
 # Ten steps of a series, from a source of which the length is not known.
 series = rng.normal(size=(640, 10, 1)).astype("float32")
 memory = keras.Sequential([layers.Input((10, 1)), layers.LSTM(8), layers.Dense(1)])
-memory.compile("adam", "mse")  # KC407
+memory.compile("adam", "mse")  # KC407:pedantic
 fourth = memory.fit(series, series[:, -1], epochs=len(series) // 40, batch_size=16, verbose=0).history["loss"][-1]
 print("loss:", first + second + third + fourth)
