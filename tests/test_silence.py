@@ -59,6 +59,20 @@ def test_short_loop_is_the_reason(explained):
     assert said(explained(11), "KC405") == [sentence]
 
 
+def test_finding_that_another_one_replaces_is_named_with_its_line(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.py").write_text(
+        "import tensorflow as tf\nds = tf.data.Dataset.list_files('d', shuffle=False).map(tf.io.read_file)\n"
+        "ds = ds.batch(32)\nds = ds.shuffle(1000)\nds = ds.cache()\nmodel = tf.keras.applications.ResNet50()\n"
+        "model.compile('adam', 'mse')\nmodel.fit(ds, epochs=10)\n"
+    )
+    shown = " ".join(kerascheck("--isolated", "train.py", "--explain-silence", "4").out.split())
+    assert (
+        "KC115 shuffle-after-batch is part of KC114 at line 5, which orders the whole chain: This shuffle mixes"
+        in shown
+    )
+
+
 def test_reported_and_suppressed_findings_are_named(explained):
     assert said(explained(13), "KC405") == [f"predict-in-loop looked at `{PREDICT}`: a comment silences it."]
     own = SCRIPT.replace("noqa: KC405", "kerascheck: ignore[predict-in-loop]")

@@ -1,19 +1,19 @@
-"""Why rules say nothing about a line, in words for those who wrote it.
+"""The reasons why rules do not report a line, as text for its author.
 
-Three sources tell it. A rule yields a :class:`~kerascheck.catalog.rule.Silence` for what it looked at and had a reason to leave
-alone. Comments and settings hide what a rule reported. And facts about the program around the line, such as that a dataset
-is never trained on, are found by supposing otherwise: what a rule reports then, the fact keeps it from reporting.
+There are three sources. A rule yields a :class:`~kerascheck.catalog.rule.Silence` with its reason. Comments and settings
+hide findings. Facts about the program, such as that no training uses a dataset, are found by assuming the opposite: if a
+rule then reports the line, the fact is its reason.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kerascheck.catalog import registry
 from kerascheck.catalog.rule import Diagnosis, Rule, Silence
 from kerascheck.interpreter.values import DatasetConsumer
-from kerascheck.lint.analyze_file import Analysis, FileResult, is_left_out, lines_of, said_of
+from kerascheck.lint.analyze_file import Analysis, FileResult, is_left_out, lines_of, placed, said_of
 from kerascheck.lint.session import Session
 from kerascheck.meaning.data.pipelines import Pipelines
 from kerascheck.meaning.graph.traced_code import find_traced_calls
@@ -23,7 +23,7 @@ from kerascheck.report.common import count
 
 if TYPE_CHECKING:
     from kerascheck.catalog.registry import RuleSpec
-    from kerascheck.finding import Finding
+    from kerascheck.finding import Finding, SortKey
     from kerascheck.meaning.module import Module
     from kerascheck.project.discovery import File
     from kerascheck.source import Source
@@ -33,7 +33,7 @@ _MOST_CODES = 8
 
 
 def explain(source: Source, file: File, line: int, cell: int | None = None) -> Iterator[str]:
-    """What every rule has to say about a line, and why it says nothing, as lines for people.
+    """What each rule says about a line, or why it says nothing, as lines of text.
 
     Args:
         line: counted from 1; in notebooks within the cell.
@@ -47,18 +47,20 @@ def explain(source: Source, file: File, line: int, cell: int | None = None) -> I
     module = _load(source, file)
     yield f"{source.path}:{'' if cell is None else f'cell {cell}:'}{line}: {_shortened(source.line_text(first), _LONGEST_LINE)}"
     yield from _about_the_program(module, first, last)
-    reported = _reported(source, file, line, source.locate(first, first).cell)
+    shown = Session(Configuration(isolated=True, default=file.settings)).lint(source).findings
+    reported = _reported(shown, source.path, line, source.locate(first, first).cell)
+    merged = {key: each for each in shown for key in each.covers if key != each.sort_key}
     silent, specs = [], [spec for spec in registry.rule_specs() if spec.kind is Rule]
     for spec in specs:
-        told = [f"reports this line: {message}" for message in reported.get(spec.code, ())]
+        statements = [f"reports this line: {message}" for message in reported.get(spec.code, ())]
         try:
-            told = told or list(dict.fromkeys(_told(spec, module, here, file.settings)))
+            statements = statements or list(dict.fromkeys(_statements(spec, module, here, file.settings, merged)))
         except Exception as problem:  # noqa: BLE001 - a fault of one rule costs that rule, as in a check
-            told = [
+            statements = [
                 f"failed: {type(problem).__name__}: {problem}; this is a fault of {spec.by or 'kerascheck'}: please report it with the file"
             ]
-        yield from (f"{spec.code} {spec.name} {text}" for text in told)
-        if not told:
+        yield from (f"{spec.code} {spec.name} {text}" for text in statements)
+        if not statements:
             silent.append(spec)
     for suppose in (_as_if_trained, _as_if_repeated, _as_if_eager):
         supposed = _load(source, file)
@@ -132,18 +134,20 @@ def _line_range(source: Source, line: int, cell: int | None) -> tuple[int, int]:
     return first, first + len(lines[line - 1])
 
 
-def _reported(source: Source, file: File, line: int, cell: int | None) -> dict[str, list[str]]:
-    """The messages of what is reported about a line, by code, whichever file it is found from."""
+def _reported(shown: Sequence[Finding], path: str, line: int, cell: int | None) -> dict[str, list[str]]:
+    """The messages of the findings on a line, by code."""
     found: dict[str, list[str]] = {}
-    for finding in Session(Configuration(isolated=True, default=file.settings)).lint(source).findings:
+    for finding in shown:
         place = finding.location
-        if (place.path, place.cell) == (source.path, cell) and line in (place.line, *finding.statement_lines):
+        if (place.path, place.cell) == (path, cell) and line in (place.line, *finding.statement_lines):
             found.setdefault(finding.code, []).append(f"{finding.message}{_unsafe(finding)}")
     return found
 
 
-def _told(spec: RuleSpec, module: Module, here: int, settings: Settings) -> Iterator[str]:
-    """What a rule says itself about the things of a line of the text."""
+def _statements(
+    spec: RuleSpec, module: Module, here: int, settings: Settings, merged: Mapping[SortKey, Finding]
+) -> Iterator[str]:
+    """What a rule itself says about a line of the text; ``merged`` has the shown finding for each that it replaces."""
     for said in said_of(spec, module):
         if said.at.module is not module or here not in lines_of(said.at):
             continue
@@ -152,6 +156,10 @@ def _told(spec: RuleSpec, module: Module, here: int, settings: Settings) -> Iter
         else:
             reason = _hidden_by(spec, said, settings)
             if reason is None:
+                joined = merged.get(placed(spec, said)[0].sort_key)
+                if joined is not None:
+                    yield f"is part of {joined.code} at line {joined.location.line}, which orders the whole chain: {said.message}"
+                    continue
                 yield f"reports this line: {said.message}{_unsafe(said)}"
                 continue
         yield f"looked at `{_code_of(module, said)}`: {reason}."

@@ -56,6 +56,8 @@ class Unfrozen(enum.Enum):
 
     NOTHING_RANDOM = enum.auto()
     """Nothing before it is random."""
+    SHUFFLED_LATER = enum.auto()
+    """Only an order before it is random, and a later shuffle changes the order again."""
     FEW_ELEMENTS = enum.auto()
     """It keeps a handful of elements, for an inspection of the data or a benchmark."""
     HELD_OUT = enum.auto()
@@ -87,13 +89,10 @@ def frozen_by(module: Module, op: Operation) -> Iterator[Frozen | Unfrozen]:
         behind = [each.name for each in module.once(Pipelines).downstream(cache)]
         # A shuffle after the cache makes the first order irrelevant.
         passed = _ORDERING if "shuffle" in behind else frozenset()
-        random = [
-            stage
-            for stage in cache.upstream()
-            if stage is not cache and stage.name not in passed and _differs_in_each_epoch(stage)
-        ]
+        varying = [stage for stage in cache.upstream() if stage is not cache and _differs_in_each_epoch(stage)]
+        random = [stage for stage in varying if stage.name not in passed]
         if not random:
-            yield Unfrozen.NOTHING_RANDOM
+            yield Unfrozen.SHUFFLED_LATER if varying else Unfrozen.NOTHING_RANDOM
             continue
         if is_cut_short(cache):
             yield Unfrozen.FEW_ELEMENTS

@@ -2,6 +2,7 @@ from kerascheck.api import Applies, Rule, Severity, conditions, data, fixes, pro
 
 _SILENT = {
     data.Unfrozen.NOTHING_RANDOM: "nothing random comes before it",
+    data.Unfrozen.SHUFFLED_LATER: "it freezes an order only, and a later shuffle changes that again",
     data.Unfrozen.FEW_ELEMENTS: "it keeps a few elements only",
     data.Unfrozen.HELD_OUT: "a later skip splits the examples, so their order must stay the same",
 }
