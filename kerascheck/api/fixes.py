@@ -13,6 +13,7 @@ from kerascheck.fixes.builders.calls import (
     delete_statement,
     drop_argument,
     rename,
+    rename_keyword,
     rename_method,
     replace_generator_method,
 )
@@ -60,6 +61,7 @@ __all__ = [
     "rearranged",
     "recurrent_layer",
     "rename",
+    "rename_keyword",
     "rename_method",
     "replace_generator_method",
     "replace_numpy",

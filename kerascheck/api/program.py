@@ -22,6 +22,7 @@ from kerascheck.meaning.program.clocks import (
 )
 from kerascheck.meaning.program.device_settings import LateSetting, late_settings
 from kerascheck.meaning.program.device_start import initialising_call
+from kerascheck.meaning.program.keras_2_uses import Keras2Use, OldUse, keras_2_uses
 from kerascheck.meaning.program.loops import SHORT_LOOP, loop_that_changes, most_iterations
 from kerascheck.meaning.program.old_names import Fate, OldName, old_names, session_configs
 from kerascheck.meaning.program.program import Program
@@ -39,8 +40,10 @@ from kerascheck.meaning.training.distribution import (
 __all__ = [
     "SHORT_LOOP",
     "Fate",
+    "Keras2Use",
     "LateSetting",
     "OldName",
+    "OldUse",
     "Program",
     "Runtime",
     "calls_between",
@@ -53,6 +56,7 @@ __all__ = [
     "is_about_first_run",
     "is_warm",
     "is_warmed_up",
+    "keras_2_uses",
     "late_settings",
     "loop_that_changes",
     "measured_intervals",

@@ -39,6 +39,19 @@ def drop_argument(call: Call, keyword: str, *proofs: Proof) -> Fix | None:
     )
 
 
+def rename_keyword(call: Call, old: str, new: str) -> Fix | None:
+    """Give a keyword argument that raises today its new name."""
+    argument = call.arguments.nodes.get(old)
+    keyword = argument.keyword if argument is not None else None
+    if keyword is None or new in call.arguments.nodes:
+        return None
+    return offer(
+        f"Write {new}=",
+        lambda: edits.replace(call.module.tree, keyword, new),
+        [RAISES_NOW.unless(possible_handler(call))],
+    )
+
+
 def delete_statement(call: Call, *proofs: Proof) -> Fix | None:
     """Delete the statement of a call or assignment, if it contains nothing else."""
     tree = call.module.tree
