@@ -112,7 +112,7 @@ def programs(tmp_path_factory):
 
 def found(folder, moved):
     """All findings below a folder, with line numbers reduced by ``moved`` of the file."""
-    ran = kerascheck("--isolated", "--min-severity", "info", "--output-format", "json", "--exit-zero", folder)
+    ran = kerascheck("--isolated", "--pedantic", "--output-format", "json", "--exit-zero", folder)
     report = json.loads(ran.out)
     assert report["errors"] == []
     findings = {}

@@ -30,9 +30,10 @@ def print_report(
     from kerascheck.catalog.pages import addresses
     from kerascheck.runtime.recall import recall
 
+    evidence = recall(outcome, {file.path: file.settings.target_tensorflow for file in files})
+    _show_confirmed(outcome, evidence)
     findings, errors = outcome.findings, outcome.errors
     errors.sort(key=lambda error: error.sort_key)
-    evidence = recall(outcome, {file.path: file.settings.target_tensorflow for file in files})
     failed = failing(findings, files, evidence, options)
     pages = addresses(findings, {file.path: file.settings.docs_url for file in files})
     summary = _summary(outcome, files, options, fixed)
@@ -58,6 +59,13 @@ def print_report(
     if errors:
         return 2
     return int(bool(failed) and not options.exit_zero)
+
+
+def _show_confirmed(outcome: LintResult, evidence: Mapping[Finding, Evidence]) -> None:
+    """Turn tallied findings that ``verify`` has confirmed, here or elsewhere, into findings of the report."""
+    confirmed = {each for each in outcome.tallied if each in evidence and evidence[each].status == "confirmed"}
+    outcome.findings = sorted((*outcome.findings, *confirmed), key=lambda finding: finding.sort_key)
+    outcome.tallied = [each for each in outcome.tallied if each not in confirmed]
 
 
 def failing(

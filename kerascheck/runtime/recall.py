@@ -12,13 +12,14 @@ if TYPE_CHECKING:
 
 
 def recall(outcome: LintResult, targets: Mapping[str, str | None]) -> Mapping[Finding, Evidence]:
-    """Return the evidence about findings. Folders in which ``verify`` never ran cost one look-up each.
+    """Return the evidence about findings, tallied ones too. Folders in which ``verify`` never ran cost one look-up each.
 
     Args:
         targets: the TensorFlow version that the settings of each path declare.
     """
     folders: set[str] = set()
-    for path in {finding.location.path for finding in outcome.findings}:
+    findings = [*outcome.findings, *outcome.tallied]
+    for path in {finding.location.path for finding in findings}:
         folder = os.path.dirname(os.path.abspath(path))
         while folder not in folders:
             folders.add(folder)
@@ -29,4 +30,4 @@ def recall(outcome: LintResult, targets: Mapping[str, str | None]) -> Mapping[Fi
         return {}
     from kerascheck.runtime.verify import memory
 
-    return memory.recall(outcome.findings, outcome.sources, target_of=targets.get)
+    return memory.recall(findings, outcome.sources, target_of=targets.get)

@@ -20,10 +20,10 @@ from programs import Program, is_complete, lint, programs_of_rules
 
 from kerascheck.finding import Applicability, FileError, Finding
 
-SHARES = 8
-"""Shares of the rooms: the first is quick to check; the others are slow tests and take a minute together."""
+SHARES = 32
+"""Number of shares of the programs: the first is a quick test, the others are slow ones."""
 LEAST_PROGRAMS = 480
-"""Minimum scripts of the rooms that take part."""
+"""Minimum number of programs that take part."""
 EXPECTED: dict[str, set[tuple[str, str, str]]] = {
     "the names of variables and functions tell what they are for: augmentation, validation, inference, a network, a game": {
         ("renamed", "KC101", "serial_map/cases.md"),

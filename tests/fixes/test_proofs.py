@@ -46,12 +46,14 @@ def _listed(missing):
     )
 
 
+@pytest.mark.slow
 def test_there_are_safe_and_unsafe_fixes(fixes):
     safe = [finding for _, finding in fixes if _is_safe(finding)]
     assert len(safe) > 300
     assert len(fixes) - len(safe) > 500
 
 
+@pytest.mark.slow
 def test_safe_fixes_have_proofs_and_unsafe_ones_lack_some(fixes):
     wrong = []
     for program, finding in fixes:
@@ -68,6 +70,7 @@ def test_safe_fixes_have_proofs_and_unsafe_ones_lack_some(fixes):
     assert not wrong, "\n" + "\n".join(wrong)
 
 
+@pytest.mark.slow
 def test_a_reason_is_a_short_clause(fixes):
     wrong = {
         _describe(program, finding, each.reason)
@@ -83,6 +86,7 @@ def test_a_reason_is_a_short_clause(fixes):
     assert long == TOO_LONG_YET
 
 
+@pytest.mark.slow
 def test_a_rule_names_the_obligations_of_its_fixes(fixes):
     known = proofs.all_obligations().keys()
     stated = {code: set(spec.proves) for code, spec in RULES.items()}
@@ -97,6 +101,7 @@ def test_a_rule_names_the_obligations_of_its_fixes(fixes):
     assert not needless, "no fix in the programs of the rules has to prove these"
 
 
+@pytest.mark.slow
 def test_attacked_programs_get_no_safe_fix(fixes):
     wrong = [
         _describe(program, finding, f"'{program.heading}' gets a safe fix")
@@ -106,6 +111,7 @@ def test_attacked_programs_get_no_safe_fix(fixes):
     assert not wrong, "\n" + "\n".join(wrong)
 
 
+@pytest.mark.slow
 def test_each_proof_of_a_rules_safe_fixes_has_an_attack(fixes):
     safe = {finding.code for _, finding in fixes if _is_safe(finding)}
     needed, unproven = defaultdict(set), defaultdict(set)

@@ -130,6 +130,7 @@ def test_a_script_that_leaves_its_group_is_killed(run, text, monkeypatch):
     assert "replaced its process" in unusable_reason(run(text))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="states of processes are read from /proc")
 def test_an_interrupt_with_suspended_processes_leaves_nothing(tmp_path):
     script = tmp_path / "train.py"

@@ -946,6 +946,7 @@ def test_a_job_that_waits_shows_the_reason_once(followed, capsys):
     assert capsys.readouterr().err == "job 4711 waits: Slurm says Resources\n"
 
 
+@pytest.mark.slow
 def test_a_job_that_cannot_start_is_cancelled_and_reported(followed):
     said, _, job = followed("PENDING|PartitionTimeLimit")
     assert (said, job.cancelled) == ("the job cannot start: Slurm says PartitionTimeLimit", True)
