@@ -230,6 +230,20 @@ class Runtime:
         return self.tensorflow >= KERAS_3_SINCE and (self.keras >= 3 or not name.startswith(KERAS))
 
 
+TENSORFLOW_MONTHS = {
+    (2, 0): (2019, 9), (2, 1): (2020, 1), (2, 2): (2020, 5), (2, 3): (2020, 7), (2, 4): (2020, 12), (2, 5): (2021, 5),
+    (2, 6): (2021, 8), (2, 7): (2021, 11), (2, 8): (2022, 2), (2, 9): (2022, 5), (2, 10): (2022, 9), (2, 11): (2022, 11),
+    (2, 12): (2023, 3), (2, 13): (2023, 7), (2, 14): (2023, 9), (2, 15): (2023, 11), (2, 16): (2024, 3), (2, 17): (2024, 7),
+    (2, 18): (2024, 10), (2, 19): (2025, 3), (2, 20): (2025, 8), (2, 21): (2026, 3),
+}  # fmt: skip
+"""Year and month in which a release of TensorFlow was uploaded. Source: the package index; 2.16 began with 2.16.1."""
+
+
+def released_from(year: int, month: int) -> tuple[int, int] | None:
+    """The first release of TensorFlow in a month or later: what was made that month has an older one. None: there is none."""
+    return min((release for release, date in TENSORFLOW_MONTHS.items() if date >= (year, month)), default=None)
+
+
 def newest_allowed(specifier: str, releases: tuple[tuple[int, int], ...]) -> tuple[int, int] | None:
     """Return the newest of ``releases`` that a PEP 440 specifier such as ">=2.8,<2.11" allows; None if none.
 

@@ -89,10 +89,18 @@ def script_versions(text):
         ("Dockerfile", "RUN echo $PIP keras==2.2.2\n", {}),
         ("Dockerfile", "FROM example/tensorflow-serving:2.2\n", {}),
         ("Dockerfile", "FROM nvcr.io/nvidia/tensorflow:18.11-py3\n", {"tensorflow": "<2"}),
-        ("Dockerfile", "FROM nvcr.io/nvidia/tensorflow:19.12-tf2-py3\n", {"tensorflow": "<2.16"}),
-        ("Dockerfile", "FROM nvcr.io/nvidia/tensorflow:21.03-tf2-py3\n", {"tensorflow": "<2.16"}),
+        ("Dockerfile", "FROM nvcr.io/nvidia/tensorflow:19.12-tf2-py3\n", {"tensorflow": "<2.1"}),
+        ("Dockerfile", "FROM nvcr.io/nvidia/tensorflow:21.03-tf2-py3\n", {"tensorflow": "<2.5"}),
         ("Dockerfile", "FROM nvcr.io/nvidia/tensorflow:22.03-tf1-py3\n", {"tensorflow": "<2"}),
-        ("Dockerfile", "FROM nvcr.io/nvidia/tensorflow:24.03-tf2-py3\n", {}),
+        ("Dockerfile", "FROM nvcr.io/nvidia/tensorflow:24.03-tf2-py3\n", {"tensorflow": "<2.16"}),
+        ("Dockerfile", "FROM nvcr.io/nvidia/tensorflow:99.01-tf2-py3\n", {}),
+        ("Dockerfile", "FROM 1.dkr.ecr.eu-west-1.amazonaws.com/tensorflow-training:2.7.1-gpu-py38\n", {"tensorflow": "==2.7.*"}),
+        ("Dockerfile", "FROM us-docker.pkg.dev/vertex-ai/training/tf-gpu.2-8:latest\n", {"tensorflow": "==2.8.*"}),
+        ("Dockerfile", "FROM gcr.io/deeplearning-platform-release/tf2-cpu.2-6\n", {"tensorflow": "==2.6.*"}),
+        ("poetry.lock", '[[package]]\nname = "tensorflow"\nversion = "2.9.1"\n', {"tensorflow": "==2.9.1"}),
+        ("uv.lock", '[[package]]\nname = "keras"\nversion = "3.4.1"\n', {"keras": "==3.4.1"}),
+        ("Pipfile.lock", '{"default": {"tensorflow": {"version": "==2.8.0"}}}', {"tensorflow": "==2.8.0"}),
+        ("Pipfile.lock", '{"default": ["tensorflow"]}', {}),
         # The last release with wheels for a Python.
         ("setup.py", "setup(install_requires=[f'{tensorflow}>=2.1'], python_requires='>=3.6.0, <3.9.0')\n", {"tensorflow": "<2.14"}),
         ("setup.py", "PYTHON = '>=3.6,<3.8'\nsetup(install_requires=['tensorflow>=2.4'], python_requires=PYTHON)\n", {"tensorflow": "<2.12"}),
@@ -198,6 +206,15 @@ def test_several_subprojects_do_not_apply_to_files_beside_them(tmp_path):
         (tmp_path / part / "requirements.txt").write_text(f"tensorflow=={version}\n")
     (tmp_path / ".git").mkdir()
     assert pinned_versions(tmp_path / "train.ipynb") == {}
+
+
+@pytest.mark.parametrize(
+    ("lock", "bound"), [("", ">=2.9,<3"), ('[[package]]\nname = "tensorflow"\nversion = "2.9.1"\n', "==2.9.1")]
+)
+def test_a_lock_overrides_its_manifest(tmp_path, lock, bound):
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "x"\ndependencies = ["tensorflow>=2.9,<3"]\n')
+    (tmp_path / "uv.lock").write_text(lock)
+    assert pinned_versions(tmp_path / "train.py") == {"tensorflow": bound}
 
 
 def test_pipfiles_pin_too(tmp_path):

@@ -14,9 +14,13 @@ _WORD = re.compile(r"[^\s\"'\\]+")
 LIBRARY_IMAGE = re.compile(
     r"/?(?:[\w.-]+/)*(?:tensorflow(?:-gpu|-cpu)?|(?P<package>keras)):(?P<version>[123]\.\d+(?:\.\d+)?)(?:$|-)"
 )
-# Images until 2019, and later ones tagged tf1, have TensorFlow 1 (release notes of the images). Tags name year and
-# month; TensorFlow 2.16 was released in March 2024.
-NVIDIA_IMAGE = re.compile(r"nvcr\.io/nvidia/tensorflow:(?P<year>\d\d)\.\d\d(?:-tf(?P<version>\d))?")
+# Images until 2019, and later ones tagged tf1, have TensorFlow 1 (release notes of the images). Tags name year and month.
+NVIDIA_IMAGE = re.compile(r"nvcr\.io/nvidia/tensorflow:(?P<year>\d\d)\.(?P<month>\d\d)(?:-tf(?P<version>\d))?")
+# The deep learning images of AWS, "tensorflow-training:2.7.1-gpu-py38", and of Google, "tf2-gpu.2-6" and "tf-gpu.2-8".
+CLOUD_IMAGE = re.compile(
+    r"(?:[\w.-]+/)+(?:tensorflow-(?:training|inference):(?P<version>[12]\.\d+)(?=[.-])"
+    r"|tf2?-(?:gpu|cpu)\.(?P<major>[12])-(?P<minor>\d+))"
+)
 _PYTHON_IMAGE = re.compile(r"(?:docker\.io/)?(?:library/)?python:(?P<version>\d+\.\d+)(?![\d])")
 FROM_IMAGE = re.compile(r"(?mi)^[ \t]*FROM[ \t]+(?:--\S+[ \t]+)*(?P<image>\S+)")
 _ARGUMENT = re.compile(r"(?mi)^[ \t]*ARG[ \t]+(?P<name>\w+)=[\"']?(?P<default>[^\s\"']*)")

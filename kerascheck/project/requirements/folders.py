@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kerascheck.project.requirements.kinds import ENVIRONMENT_NAME, kind_of
 from kerascheck.project.requirements.packages import Stated, package_of, text_of
-from kerascheck.project.requirements.readers import READERS, READERS_BY_NAME
+from kerascheck.project.requirements.readers import LOCKS, READERS, READERS_BY_NAME
 from kerascheck.source import dependencies
 
 _ASIDE = re.compile(r"\..*|docs?|tests?|examples?|benchmarks?|tools?|scripts?", re.I)
@@ -96,7 +96,13 @@ def requirements_in(folder: Path) -> Iterator[Stated]:
         entries = names_in(folder)
     except OSError:
         return
-    for entry in entries:
+    # A locked version is the one that is installed, whatever its manifest would allow.
+    locked: dict[str, set[str | None]] = {}
+    for entry in sorted(entries, key=lambda name: name not in LOCKS):
         reader = READERS.get(kind_of(folder / entry)) or READERS_BY_NAME.get(entry)
         for name, specifier in reader(text_of(folder / entry)) if reader else ():
-            yield Stated(name, specifier, str(folder / entry))
+            package = package_of(name)
+            if entry in LOCKS:
+                locked.setdefault(LOCKS[entry], set()).add(package)
+            if package is None or package not in locked.get(entry, ()):
+                yield Stated(name, specifier, str(folder / entry))

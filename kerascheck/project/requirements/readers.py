@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from kerascheck.project.requirements.commands import LIBRARY_IMAGE, NVIDIA_IMAGE, base_images, installs, pythons
+from kerascheck.knowledge.runtime import released_from
+from kerascheck.project.requirements.commands import (
+    CLOUD_IMAGE,
+    LIBRARY_IMAGE,
+    NVIDIA_IMAGE,
+    base_images,
+    installs,
+    pythons,
+)
 from kerascheck.project.requirements.packages import CONDA_SELECT, UPPER_BOUND, VERSION, package_of
 from kerascheck.source.python import without_warnings
 
 _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*\(?([^;#)@]*)")
+_LOCKED = re.compile(r'(?m)^name = "([\w.-]+)"\r?\nversion = "([^"\n]+)"')
 _CONDA = re.compile(r"\s*(?:[\w-]+::)?([A-Za-z_][\w.-]*)\s*([^#]*)")
 _CONDA_OF_CPU = re.compile(r"=\s*(?:eigen|mkl)_")
 # The output of "conda list --export", name=version=build, and conda's own name=version; both occur in requirements.txt.
@@ -37,8 +47,10 @@ def from_docker(text: str) -> Iterator[tuple[str, str]]:
         elif tag := NVIDIA_IMAGE.match(image):
             if (tag["version"] or ("1" if int(tag["year"]) < 20 else "2")) == "1":
                 yield "tensorflow", "<2"
-            elif int(tag["year"]) < 24:
-                yield "tensorflow", "<2.16"
+            elif (later := released_from(2000 + int(tag["year"]), int(tag["month"]))) is not None:
+                yield "tensorflow", "<{}.{}".format(*later)
+        elif tag := CLOUD_IMAGE.match(image):
+            yield "tensorflow", f"=={tag['version'] or '{}.{}'.format(tag['major'], tag['minor'])}.*"
     yield from (("python", f"=={python}.*") for python in pythons(text))
 
 
@@ -86,6 +98,20 @@ def from_pipfile(text: str) -> Iterator[tuple[str, str]]:
             yield name, version
     python = requires.get("python_version") if isinstance(requires, dict) else None
     yield from _of_python(f"=={python}.*" if isinstance(python, str) and python else None)
+
+
+def from_lock(text: str) -> Iterator[tuple[str, str]]:
+    """The locked versions of poetry, uv and pdm, without a full TOML parser: lock files are long."""
+    yield from ((name, f"=={version}") for name, version in _LOCKED.findall(text))
+
+
+def from_pipfile_lock(text: str) -> Iterator[tuple[str, str]]:
+    try:
+        packages = json.loads(text)["default"]
+        for name, locked in packages.items():
+            yield name, str(locked["version"])
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return
 
 
 def _of_python(versions: object) -> Iterator[tuple[str, str]]:
@@ -234,6 +260,12 @@ READERS: dict[str | None, Reader] = {
 }
 READERS_BY_NAME: dict[str, Reader] = {
     "Pipfile": from_pipfile,
+    "Pipfile.lock": from_pipfile_lock,
+    "pdm.lock": from_lock,
+    "poetry.lock": from_lock,
+    "uv.lock": from_lock,
     "setup.cfg": from_setup_cfg,
     "setup.py": from_setup_py,
 }
+LOCKS = {"Pipfile.lock": "Pipfile", **dict.fromkeys(("pdm.lock", "poetry.lock", "uv.lock"), "pyproject.toml")}
+"""Lock files, each with the file whose requirements it resolves."""
