@@ -73,7 +73,7 @@ class Target:
     def assumed(self) -> str | None:
         """The assumed version, such as "TensorFlow 2.21"; None if the source sets it.
 
-        Also counts as assumed if Keras versions before 3 are allowed.
+        Also counts as assumed if several versions, and some before Keras 3, are allowed.
         """
         if _leaves(self.tensorflow, TENSORFLOW_RELEASES, KERAS_3_SINCE) or _leaves(self.keras, KERAS_RELEASES, (3, 0)):
             return None
@@ -81,10 +81,10 @@ class Target:
 
 
 def _leaves(source: Pin | VersionSource, releases: tuple[tuple[int, int], ...], since: tuple[int, int]) -> bool:
-    """Whether a setting or a requirement excludes all releases before one."""
+    """Whether a setting or a requirement excludes all releases before one, or names a single release."""
     if isinstance(source, Pin):
         oldest = oldest_allowed(source.specifier, releases)
-        return oldest is not None and oldest >= since
+        return oldest is not None and (oldest >= since or oldest == newest_allowed(source.specifier, releases))
     return source is VersionSource.BY_SETTING
 
 

@@ -98,7 +98,17 @@ REMOVED_NAMESPACES: dict[str, str | None] = {
     "keras.mixed_precision.experimental": "keras.mixed_precision",
     "keras.layers.experimental.preprocessing": PACKAGE,
     "keras.backend.tensorflow_backend": None,
+    "keras.wrappers.scikit_learn": None,
 }
+
+GONE_SINCE: dict[str, tuple[int, int]] = {
+    "keras.mixed_precision.experimental": (2, 9),
+    "keras.wrappers.scikit_learn": (2, 13),
+}
+"""Namespaces of REMOVED_NAMESPACES with the first TensorFlow 2 without them. Source: the wheels of Keras 2.8 to 2.15."""
+
+VARIABLE_ACCESS = frozenset({"keras.backend.set_value", "keras.backend.get_value"})
+"""Functions of Keras 2 that read and write variables, such as the learning rate."""
 
 OLD_NAMESPACES: dict[str, tuple[int, int]] = {"keras.mixed_precision.experimental": (2, 4)}
 """Namespaces of REMOVED_NAMESPACES that were deprecated before removal.
@@ -218,7 +228,7 @@ class Runtime:
     def lacks(self, name: str) -> bool:
         """Whether it certainly lacks a name in REMOVED, or has the new name in DEPRECATED.
 
-        The release that removed a name is unknown, so no name is missing before Keras 3, and none of Keras's own in Keras 2. The new
+        Where the release that removed a name is unknown, the name is not missing before Keras 3, nor one of Keras's own in Keras 2. The new
         names all exist from :data:`NEW_NAMES_SINCE` on, those of the devices from 2.1, and the methods of datasets from 2.0.
         """
         if name in DEPRECATED and DEPRECATED[name] is None:
@@ -227,6 +237,9 @@ class Runtime:
             return self.tensorflow >= (
                 _DEVICES_NAMED_SINCE if name.startswith("tensorflow.config.experimental.") else NEW_NAMES_SINCE
             )
+        since = next((date for namespace, date in GONE_SINCE.items() if f"{name}.".startswith(f"{namespace}.")), None)
+        if since is not None and self.tensorflow >= since:
+            return True
         return self.tensorflow >= KERAS_3_SINCE and (self.keras >= 3 or not name.startswith(KERAS))
 
 

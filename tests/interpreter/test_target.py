@@ -102,12 +102,12 @@ def test_a_target_keeps_the_requirement_behind_a_version():
         ({}, pins(tensorflow="==2.16.1"), NOTHING, False),
         ({}, pins(tensorflow=">={}.{},<2.18".format(*KERAS_3_SINCE)), NOTHING, False),
         ({}, pins(tensorflow="<2.18"), NOTHING, True),
-        ({}, pins(tensorflow="==2.15.0"), NOTHING, True),
+        ({}, pins(tensorflow="==2.15.0"), NOTHING, False),
         ({}, pins(keras="~=3.0"), NOTHING, False),
         ({}, pins(keras="<4"), NOTHING, True),
     ],
 )
-def test_a_version_is_assumed_unless_keras_before_3_is_excluded(settings, found, hinted, assumed):
+def test_a_version_is_assumed_unless_one_is_named_or_keras_before_3_is_excluded(settings, found, hinted, assumed):
     target = target_of(Settings(**settings), found, hinted)
     expected = "TensorFlow {}.{}".format(*target.runtime.tensorflow) if assumed else None
     assert target.assumed == expected

@@ -11,12 +11,10 @@ import libcst as cst
 from kerascheck.interpreter.code_location import CodeLocation, handles_versions
 from kerascheck.interpreter.module import Module
 from kerascheck.interpreter.values import Call, constant
-from kerascheck.knowledge.classes import OPTIMIZER, class_of
-from kerascheck.knowledge.namespaces import OF_KERAS_MODEL
+from kerascheck.knowledge.classes import MODEL_CHECKPOINT, OPTIMIZER, class_of
+from kerascheck.knowledge.namespaces import OF_KERAS_MODEL, OF_KERAS_OPTIMIZERS
+from kerascheck.knowledge.runtime import VARIABLE_ACCESS
 
-_OPTIMIZERS = "keras.optimizers."
-_CHECKPOINT = "keras.callbacks.ModelCheckpoint"
-_RATES = ("keras.backend.set_value", "keras.backend.get_value")
 _WEIGHTS = ".weights.h5"
 _OF_CHECKPOINTS = (".keras", ".h5")
 _OF_MODELS = (".keras", ".h5", ".hdf5")
@@ -74,17 +72,17 @@ def _uses_of(call: Call) -> Iterator[tuple[Keras2Use, cst.CSTNode]]:
     name = call.name or ""
     if call.attribute == "lr" and call.assigned is not None and _is_rate(call, call.node):
         yield Keras2Use.RATE_ASSIGNED, call.node
-    elif call.attribute is None and name.startswith(_OPTIMIZERS) and class_of(name) == OPTIMIZER:
+    elif call.attribute is None and name.startswith(OF_KERAS_OPTIMIZERS) and class_of(name) == OPTIMIZER:
         yield from _arguments(call)
     elif (
-        name in _RATES
+        name in VARIABLE_ACCESS
         and call.arguments.nodes
         and _is_rate(call, node := next(iter(call.arguments.nodes.values())).value)
     ):
         yield Keras2Use.RATE_READ, node
     elif name.startswith(OF_KERAS_MODEL):
         yield from _of_model(call)
-    elif name == _CHECKPOINT:
+    elif name == MODEL_CHECKPOINT:
         weights = constant(call.given("save_weights_only"), False)
         endings = (_WEIGHTS,) if weights is True else _OF_CHECKPOINTS if weights is False else None
         if endings is not None and _ends_otherwise(call, endings):
@@ -93,8 +91,6 @@ def _uses_of(call: Call) -> Iterator[tuple[Keras2Use, cst.CSTNode]]:
 
 def _arguments(call: Call) -> Iterator[tuple[Keras2Use, cst.CSTNode]]:
     nodes = call.arguments.nodes
-    if ".legacy." in (call.name or ""):
-        return
     if "lr" in nodes:
         yield Keras2Use.RATE_ARGUMENT, nodes["lr"]
     decay = constant(call.arguments.keywords.get("decay"))

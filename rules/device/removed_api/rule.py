@@ -9,7 +9,8 @@ class RemovedApi(Rule):
     Reports every use of these names, and each `from ... import` of a removed name:
 
     - removed names: `tf.Session`, `tf.ConfigProto`, `tf.GPUOptions`, `tf.contrib`, `set_session` and `get_session` of
-      `keras.backend`, `keras.mixed_precision.experimental`, `keras.layers.experimental.preprocessing`, `CuDNNLSTM`,
+      `keras.backend`, `keras.mixed_precision.experimental`, `keras.layers.experimental.preprocessing`,
+      `keras.wrappers.scikit_learn`, `CuDNNLSTM`,
       `CuDNNGRU`, `multi_gpu_model`, `make_one_shot_iterator` of a dataset and `experimental_run_v2` of a strategy
     - with `--pedantic`, old names that still work: `tf.data.experimental.AUTOTUNE`,
       `tf.config.experimental.list_physical_devices` and similar names, `tf.config.experimental_run_functions_eagerly`,
@@ -31,8 +32,9 @@ class RemovedApi(Rule):
     TensorFlow 2.21 with Keras 3.15 has none of the removed names and all of the old ones (we tested each). The old
     names of constants and devices refer to the same objects as the new ones. `tf.compat.v1` keeps `Session`,
     `ConfigProto` and `GPUOptions`. We have not tested in which release each removed name disappeared. For targets
-    below TensorFlow 2.16, and for Keras 2, the rule does not report them. `mixed_precision.experimental` is an old
-    name from TensorFlow 2.4 on. All replacements of the old names exist from TensorFlow 2.4 on.
+    below TensorFlow 2.16, and for Keras 2, the rule does not report them, with two exceptions: according to the wheels
+    of Keras, `mixed_precision.experimental` ended with 2.8, and `wrappers.scikit_learn` with 2.12.
+    `mixed_precision.experimental` is an old name from TensorFlow 2.4 on. All replacements of the old names exist from TensorFlow 2.4 on.
 
     ## When it stays silent
 
@@ -88,6 +90,7 @@ class RemovedApi(Rule):
         "get_session",
         "make_one_shot_iterator",
         "experimental_run_v2",
+        "scikit_learn",
     )
 
     def check(self, module):

@@ -60,7 +60,7 @@ class RemovedKerasUsage(Rule):
     - The program is for Keras 2: it imports `tf_keras`, sets `TF_USE_LEGACY_KERAS`, or its requirements ask for it.
     - Code under a check of the version, or in a `try` with a handler for the failure.
     - Paths and values of `decay` that are not literals.
-    - Optimizers below `optimizers.legacy`, and those of other libraries.
+    - Optimizers of other libraries.
 
     ## Use instead
 
