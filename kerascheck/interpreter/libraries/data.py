@@ -55,7 +55,9 @@ def _source(state: AbstractState, call: Invocation) -> Value:
         return _loaded(state, call, call.name)
     dataset = _recorded_dataset(state, call, call.name)
     if call.name == FROM_GENERATOR:
-        run_callables(state, dataset.stage.given("generator"), None, call.node, tensors=False)
+        # Inside the function of an interleave, the generator runs in Python still, for every element.
+        traced = "py_function" if state.path.traced_by() else None
+        run_callables(state, dataset.stage.given("generator"), traced, call.node, tensors=False)
     if call.name == SPLIT_DATASET:
         for inner in datasets_in(dataset.stage.given("dataset")):
             state.sink("escape", inner, call.node)
