@@ -1,4 +1,4 @@
-"""What a rule says about a piece of code: findings, their severity, place and fix.
+"""Findings of rules, with their severity, location and fix.
 
 Offsets are counted in characters of the analysed text (``Source.text``); lines and
 columns are 1-based and, in notebooks, relative to the cell.
@@ -13,13 +13,13 @@ from dataclasses import dataclass
 UNREADABLE = "KC999"
 """The code of a file that cannot be read, parsed or analysed."""
 INTERNAL = "KC998"
-"""The code of a fault of kerascheck itself."""
+"""The code of an internal error of kerascheck."""
 SortKey = tuple[str, int, int, int, str]
 """Path, cell (-1 in scripts), line, column and code."""
 
 
 class Severity(enum.IntEnum):
-    """How sure a finding is to cost something in the code it was found in.
+    """How certain it is that a finding costs time in this code.
 
     Example:
         >>> Severity.ERROR > Severity.WARNING > Severity.INFO
@@ -29,9 +29,9 @@ class Severity(enum.IntEnum):
     INFO = 1
     """Depends on hardware or sizes, or is known to cost nothing (:attr:`Finding.pedantic`)."""
     WARNING = 2
-    """Costs time in this code, as far as can be seen without running it."""
+    """Costs time in this code, judging by static analysis."""
     ERROR = 3
-    """Raises, or silently does not do what it says."""
+    """Raises an exception, or silently fails to do what the code says."""
 
     def __str__(self) -> str:
         return self.name.lower()
@@ -47,11 +47,11 @@ class Applicability(enum.Enum):
     """
 
     SAFE = "safe"
-    """Behaviour is kept: applied by ``--fix``."""
+    """Behaviour stays the same: applied by ``--fix``."""
     UNSAFE = "unsafe"
     """Results may change (order of random draws, memory, types): applied by ``--fix --unsafe-fixes``."""
     ON_REQUEST = "on request"
-    """About something else than speed: applied by ``--fix`` where the rule is selected by its very code or name."""
+    """Not about speed: ``--fix`` applies it only if the rule is selected by its full code or name."""
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -70,7 +70,7 @@ class Edit:
 
 
 def with_edits(text: str, edits: Iterable[Edit]) -> str:
-    """``text`` with edits that do not overlap; insertions at one place keep their order.
+    """``text`` with edits that do not overlap; insertions at the same position keep their order.
 
     Example:
         >>> with_edits("tf.nn", [Edit(5, 5, ".relu"), Edit(0, 2, "tensorflow")])
@@ -86,7 +86,7 @@ def with_edits(text: str, edits: Iterable[Edit]) -> str:
 
 @dataclass(frozen=True, order=True, slots=True)
 class Unproven:
-    """An obligation that a fix does not meet, so that it is unsafe.
+    """An obligation that a fix does not meet, which makes the fix unsafe.
 
     Example:
         >>> Unproven("same-numbers", "XLA rounds in another order").reason
@@ -96,7 +96,7 @@ class Unproven:
     obligation: str
     """The name of a :class:`~kerascheck.fixes.proofs.Obligation`."""
     reason: str
-    """What stands against it: a clause without a full stop."""
+    """Why the obligation is not met: a clause without a full stop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,18 +110,18 @@ class Fix:
 
     applicability: Applicability
     message: str
-    """What is done, in the imperative: "Add num_parallel_calls=tf.data.AUTOTUNE"."""
+    """The change, in the imperative: "Add num_parallel_calls=tf.data.AUTOTUNE"."""
     edits: tuple[Edit, ...]
     withheld: str = ""
-    """Why it is not made in the file, after "not applied:"; empty where it is."""
+    """Why the fix is not applied, to follow "not applied:"; empty if it is."""
     obligations: tuple[str, ...] = ()
-    """The names of what it has to prove to be safe; without any it is not safe."""
+    """Names of the obligations that a safe fix must meet; a fix without obligations is not safe."""
     unproven: tuple[Unproven, ...] = ()
-    """The obligations that it does not meet; a safe fix has none."""
+    """Obligations that the fix does not meet; empty for a safe fix."""
 
     @property
     def objections(self) -> str:
-        """Why it is unsafe, as one clause; empty where every obligation is proven."""
+        """Why the fix is unsafe, as one clause; empty if every obligation is proven."""
         return "; ".join(dict.fromkeys(each.reason for each in self.unproven))
 
 
@@ -131,7 +131,7 @@ class Location:
 
     path: str
     cell: int | None
-    """Index of the notebook cell, counted from 0 over cells of every type; None in scripts."""
+    """0-based index of the notebook cell among cells of all types; None in scripts."""
     line: int
     column: int
     end_line: int
@@ -139,13 +139,13 @@ class Location:
 
     @property
     def cell_number(self) -> int | None:
-        """The cell as people count, from 1; None in scripts."""
+        """1-based number of the notebook cell; None in scripts."""
         return None if self.cell is None else self.cell + 1
 
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """A second place that explains a finding, such as the statement that makes a map stateful."""
+    """A second location that explains a finding, such as the statement that makes a map stateful."""
 
     location: Location
     message: str
@@ -153,7 +153,7 @@ class Related:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How one line about the whole run counts findings that stand one by one only in a pedantic report.
+    """The words for counting findings that only a pedantic report lists one by one.
 
     Example:
         >>> Tally("map without parallel calls", repaired_since="2.6").noun
@@ -161,77 +161,77 @@ class Tally:
     """
 
     noun: str
-    """What is counted; its first word takes the plural."""
+    """Name of the problem; its first word takes the plural."""
     repaired_since: str = ""
-    """The TensorFlow version from which the runtime repairs it by itself; empty if it does not."""
+    """First TensorFlow version whose runtime avoids the problem; empty if none does."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One problem at one place of one file."""
+    """A problem at one location of a file."""
 
     code: str
     name: str
     severity: Severity
     location: Location
     message: str
-    """One sentence of problem and one of remedy."""
+    """One sentence about the problem and one about its remedy."""
     because: str | None = None
-    """The cause in this very code, and what it costs here."""
+    """The cause in this code, and its cost here."""
     fix: Fix | None = None
     related: tuple[Related, ...] = ()
     statement_lines: tuple[int, int] = (0, 0)
-    """First and last line (cell-relative) of the enclosing statement, where a suppression may stand."""
+    """First and last line (cell-relative) of the enclosing statement, where a suppression comment may be."""
     pedantic: bool = False
-    """Known to cost nothing where the code runs, because the runtime repairs it, say: reported with ``--pedantic`` only."""
+    """Known to cost nothing, for example because the runtime avoids it: reported only with ``--pedantic``."""
     tally: Tally | None = None
-    """How a report counts it that does not show it; None if it leaves no trace there. Only of pedantic findings."""
+    """How reports without ``--pedantic`` count a pedantic finding; None if they do not mention it."""
     covers: tuple[SortKey, ...] = ()
-    """:attr:`sort_key` of the findings in whose place it stands, its own among them, where it joins several."""
+    """:attr:`sort_key` of the findings that this one merges, including its own; empty if it merges none."""
 
     @property
     def sort_key(self) -> SortKey:
-        """Orders findings and file errors by path, cell, line, column and code."""
+        """Sorts findings and file errors by path, cell, line, column and code."""
         return _sort_key(self.location, self.code)
 
 
 NO_EFFECT = 0.05
-"""How far from 1 the interval of a ratio may reach and still show that there is nothing to win."""
+"""Maximum relative distance from 1 of an interval that still counts as no effect (0.05 is 5 %)."""
 
 
 def is_no_effect(low: float, high: float, limit: float = NO_EFFECT) -> bool:
-    """Whether the interval of a ratio lies within ``limit`` of 1 (0.05 is 5 %): a wider one shows nothing."""
+    """Whether the interval of a ratio lies within ``limit`` of 1 (0.05 is 5 %); a wider interval is inconclusive."""
     return 1 / (1 + limit) <= low <= high <= 1 + limit
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What ``kerascheck verify`` has measured of a finding on a machine like this one."""
+    """The result of ``kerascheck verify`` for a finding, measured on a machine like this one."""
 
     status: str
     """"confirmed", "no effect", "slower" or "changes results"."""
     reason: str
     ratio: float
-    """How many times faster the steps of the repaired script were."""
+    """Speed-up of the training steps by the fix."""
     low: float
     high: float
-    """The 95 % interval of ``ratio``."""
+    """Upper end of the 95 % confidence interval of ``ratio``; ``low`` is its lower end."""
     date: str
-    """Of the measurement, YYYY-MM-DD."""
+    """Date of the measurement, YYYY-MM-DD."""
     versions: Mapping[str, str]
-    """Of the frameworks that it ran with, by name."""
+    """Versions of the frameworks during the measurement, by name."""
     outdated: str | None = None
-    """Why it says nothing of the code as it is, or of this machine: "the code has changed since"; None where it counts."""
+    """Why the result no longer applies, such as "the code has changed since"; None if it applies."""
 
     @property
     def confirmed(self) -> bool:
-        """Whether the repair is worth something here."""
+        """Whether the measured gain is confirmed and still applies."""
         return self.status == "confirmed" and self.outdated is None
 
     def __str__(self) -> str:
         said = f"x{self.ratio:.2f} [{self.low:.2f}-{self.high:.2f}]"
         if self.status == "confirmed" and self.low <= 1.0:
-            # It is the start that the repair shortens, not the steps.
+            # The fix shortens the start, not the steps.
             said = self.reason
         if self.outdated is not None:
             return f"{self.status} once ({said}, {self.date}), but {self.outdated}: measure again"
@@ -240,10 +240,10 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class FileError:
-    """A file that could not be analysed: unreadable, unparsable, or a fault of a rule."""
+    """A file that could not be analysed: unreadable, unparsable, or hit by an error in a rule."""
 
     code: str
-    """KC999 for a file that cannot be read or parsed, KC998 for a fault of kerascheck itself."""
+    """KC999 for a file that cannot be read or parsed, KC998 for an internal error of kerascheck."""
     location: Location
     message: str
 

@@ -48,7 +48,7 @@ model.fit(ds)
 NOTED_OTHERWISE = {
     # A pipe; its results are never cached.
     'kerascheck/project/discovery.py: with open(path, "rb") as stream:',
-    # Their callers note the dependency.
+    # Their callers record the dependency.
     "kerascheck/project/requirements/folders.py: return sorted(name for name in os.listdir(folder) if _is_relevant(os.path.join(folder, name), name))",
     "kerascheck/project/requirements/folders.py: return sorted(entry.name for entry in os.scandir(folder) if entry.is_dir() and not _ASIDE.fullmatch(entry.name))",
 }
@@ -90,13 +90,13 @@ def checked(monkeypatch):
 
 
 def result(*arguments):
-    """Output of a run without the suggested command, which contains its own arguments."""
+    """Result of a run, without the suggested next command: it repeats the arguments of the run."""
     ran = kerascheck(*arguments)
     return ran.code, re.sub("(?m)^Next: .*", "", ran.out), ran.err
 
 
 def linted(*arguments):
-    """Output of a run, after a check that it equals that of an uncached run."""
+    """Check that a cached run prints the same as an uncached one, and return the output."""
     warm = result(*arguments, ".")
     assert warm == result("--no-cache", *arguments, ".")
     return warm[1]

@@ -156,7 +156,7 @@ def test_fixes_converge_for_every_order(tmp_path, layout):
 
 
 def check_peace(path):
-    """Codes of the findings after all fixes; none has a fix, and a second run changes nothing."""
+    """Check that fixes converge: no finding is fixable, a second run changes nothing. Return the remaining codes."""
     text = fixed(path, "--pedantic")
     left = findings(path, "--pedantic")
     assert not any(finding["fix"] for finding in left), text

@@ -1,4 +1,4 @@
-"""What ``--show-settings`` prints: the settings of a file or folder, what is inferred beside them, and where each is stated."""
+"""Output of ``--show-settings``: the settings of a file or folder, inferred values, and the source of each."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _NEEDED_BY_TENSORFLOW = {"python": "Python", "numpy": "NumPy"}
 def lines(
     path: str, configuration: Configuration, baseline: tuple[str | None, str | None] = (None, None)
 ) -> Iterator[str]:
-    """Lines of ``key = value  (where)``, for people. What a script's own code tells counts where that is named.
+    """Yield lines of the form ``key = value  (source)``. For a script, versions are also inferred from its code.
 
     Args:
-        baseline: the option that names one instead of the configuration, and the one that it names.
+        baseline: the command-line option that sets the baseline, None if none does, and the file that it names.
 
     Raises:
         ConfigError: a setting cannot be used.
@@ -77,7 +77,7 @@ def _target(path: str, folder: str, settings: Settings) -> Target:
 def _selection(settings: Settings) -> Iterator[str]:
     levels = list(settings.selections)
     chosen = max((index for index, level in enumerate(levels) if level.select is not None), default=0)
-    # What an earlier level says is replaced.
+    # ``select`` of a later level replaces all earlier levels.
     select, levels = (levels[chosen].select if levels else None), levels[chosen:]
     yield f"select = {'the rules that are on by default' if select is None else _written(select)}  ({_stated(settings, 'select')})"
     yield f"extend-select = {_written([rule for level in levels for rule in level.extend_select])}  ({_stated(settings, 'extend-select')})"
@@ -89,7 +89,7 @@ def _stated(settings: Settings, *keys: str) -> str:
 
 
 def _place(told: Pin | VersionSource, path: str, settings: Settings, key: str) -> str | None:
-    """Where a version comes from; None for the default."""
+    """The source of a version; None for the default."""
     if isinstance(told, Pin):
         return _requirement(told.stated, path)
     return {
@@ -109,7 +109,7 @@ def _requirement(stated: Stated, path: str) -> str:
 
 
 def _written(value: Any) -> str:
-    """A value as the configuration has it, words without quotation marks."""
+    """Format a value as in the configuration file, but without quotation marks around single words."""
     if value is None or isinstance(value, Severity):
         return str(value).lower()
     if isinstance(value, tuple):

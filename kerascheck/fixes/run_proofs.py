@@ -1,4 +1,4 @@
-"""Proofs about the run of a program: exception handlers around a call, and statements that lead to a call."""
+"""Proofs about the run of a program: exception handlers around a call, and statements that make a call."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CATCH_ALL = frozenset({"Exception", "BaseException"})
 
 
 def modules_of(module: ModuleLike) -> list[ModuleLike]:
-    """Return a module and all project modules that it imports or leads to, each once."""
+    """Return a module and all project modules that it imports or that the interpreter followed, each once."""
     return list(dict.fromkeys((module, *module.run.modules, *module.project.imported(module))))
 
 

@@ -23,17 +23,17 @@ if TYPE_CHECKING:
     Asked = tuple[RuleSpec, Diagnosis]
 
 _SHOWN = 20
-"""Longest argument that the recipe repeats, in characters."""
+"""Maximum characters of an argument in the suggested code; longer ones become an ellipsis."""
 
 
 def resolve_conflicts(module: Module, asked: Sequence[Asked]) -> Iterator[tuple[Asked, Sequence[Asked]]]:
-    """Replace conflicting diagnoses about one chain by a joined one.
+    """Merge conflicting diagnoses about one chain into a single diagnosis.
 
     Args:
         asked: diagnoses with a reorder request, each with its rule.
 
     Yields:
-        Each diagnosis to report, with the diagnoses that it replaces; none if nothing conflicts with it.
+        Each diagnosis to report, with the diagnoses that it replaces, if any.
     """
     pending = list(asked)
     while pending:
@@ -50,7 +50,7 @@ def resolve_conflicts(module: Module, asked: Sequence[Asked]) -> Iterator[tuple[
             plan = arrangement(module.pipelines, [_request(each) for each in served])
             served = served if plan is not None else served[:-1]
         yield (_joined(module, served, plan), served) if plan is not None else (served[0], ())
-        # The other fixes would undo the joined order.
+        # Their fixes would undo the order of the merged finding.
         yield from (((spec, replace(diagnosis, fix=None)), ()) for spec, diagnosis in group[len(served) :])
 
 
@@ -132,7 +132,7 @@ def _recipe(plan: Arrangement) -> str:
 
 
 def _argument(item: DatasetOp | Added, is_scaled: bool) -> str:
-    """The argument of an operation for the recipe; an ellipsis if it is long."""
+    """The argument of an operation in the suggested code; an ellipsis if it is long."""
     if isinstance(item, Added):
         return "" if item.name == "cache" else "..."
     arguments = item.node.args if isinstance(item.node, cst.Call) else ()

@@ -33,7 +33,7 @@ from kerascheck.source.python import is_refused
 from kerascheck.source.reading import read_bytes
 
 _SPREAD_FROM, _FORK_FROM = 200, 20
-"""Above these numbers of files, starting processes saves time, or forking them while this one imports the rules."""
+"""Minimum files for which spawning processes saves time, or forking them while this process imports the rules."""
 _FILES_EACH = 150
 """Files per additional process."""
 _LARGE_BYTES = 300_000
@@ -76,7 +76,7 @@ def triage(
         from kerascheck.lint import workers
 
         by_path = {file.path: file for file in files}
-        # Requirements come last: a requirements file would trigger ``meanwhile`` without needing its imports.
+        # Requirements files come last: ``meanwhile`` imports the rules, which these files do not need.
         paths.sort(key=lambda path: kind_of(path) is not None)
         found = workers.spread(
             functools.partial(_classify_in_worker, is_tracked=memo is not None),
@@ -203,7 +203,7 @@ def _notebook_matters(path: str, data: bytes, calls: bool) -> bool:
 
 def is_notebook_candidate(notebook: Source, calls: bool = False) -> bool:
     """Whether to parse a notebook; ``calls``: it imports a checked file."""
-    # Each cell by itself: an open quote in one must not hide the others.
+    # Search each cell separately: an open quote in one must not hide the others.
     cells = [notebook.text[cell.start : cell.end] for cell in notebook.cells or ()]
     code = "\n".join(map(without_comments, cells)).encode("utf-8", "surrogatepass")
     if has_words(code, calls) or speaks_to_us(notebook.text):

@@ -287,11 +287,11 @@ class Setting:
     """A key of the configuration.
 
     Attributes:
-        parse: converts the value from TOML, and the base folder of paths, to the value in :class:`Settings`;
-            raises :class:`ConfigError`.
-        kind: its type, for the documentation.
-        meaning: its effect, for the documentation.
-        unset: the behaviour when it is not set, if the default value does not show it.
+        parse: called with the TOML value and the base folder of its paths; returns the value in :class:`Settings`
+            or raises :class:`ConfigError`.
+        kind: the type of the value, for the documentation.
+        meaning: the effect of the key, for the documentation.
+        unset: the behaviour without the key, if its default value does not show it.
     """
 
     parse: Callable[[Any, str], Any]

@@ -11,7 +11,7 @@ import typing
 from collections.abc import Mapping
 from typing import Any
 
-_SHOWN = 60  # characters of an invalid value that an error quotes
+_SHOWN = 60  # maximum characters of an invalid value in an error message
 
 
 def plain(value: Any) -> Any:
@@ -62,7 +62,7 @@ def restored(kind: Any, value: Any, where: str = "the value") -> Any:
     if isinstance(value, list) and origin is not None:
         return [restored(arguments[0], item, where) for item in value]
     if isinstance(value, dict) and origin is not None:
-        keys = int if arguments[0] is int else str  # JSON has keys of text alone
+        keys = int if arguments[0] is int else str  # JSON keys are always strings
         return {keys(key): restored(arguments[1], item, f"{where}[{key!r}]") for key, item in value.items()}
     return float(value) if kind is float else value
 

@@ -12,7 +12,8 @@ _NOT_ASCII = re.compile(r"[^\n -~]")
 def escaped(text: str, keep: str = "") -> str:
     """Escape characters that end a line, control a terminal or change the text direction.
 
-    A file may be called ``a\\n::error::b.py``, or by bytes that are not valid text. All kinds of spaces stay.
+    File names may contain line breaks, as in ``a\\n::error::b.py``, or bytes that are not valid text. All kinds of
+    spaces are kept.
 
     Args:
         text: the text.
@@ -22,7 +23,7 @@ def escaped(text: str, keep: str = "") -> str:
         >>> escaped("a\\nb.py")
         'a\\\\nb.py'
     """
-    # Almost every text is printable, which this test finds out quickly.
+    # Fast path: almost every text is printable.
     if text.isprintable():
         return text
     return "".join(
@@ -50,7 +51,7 @@ def shell_word(argument: str) -> str:
 
     if escaped(argument) == argument:
         return shlex.quote(argument)
-    # Escaped characters have a backslash already; backslashes of the name get another.
+    # Escaped characters already have a backslash; backslashes in the name get another.
     plain = "".join(
         escaped(character) if not _is_shown(character) else f"\\{character}" if character in "\\'" else character
         for character in argument

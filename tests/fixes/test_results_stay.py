@@ -1,6 +1,6 @@
 """``kerascheck --fix`` preserves results: the printed output, the final numbers, the written files.
 
-All complete scripts of the rooms with a safe fix run before and after it.
+All complete scripts of the rule examples with a safe fix run before and after the fix.
 """
 
 from __future__ import annotations
@@ -31,19 +31,17 @@ pytestmark = [
 ]
 PARTS = 4
 LEAST_COMPARED = 4
-"""Minimum programs per share that run by themselves and are compared."""
+"""Minimum compared programs per share of the tests."""
 _SECONDS = 120
 """Timeout of a program."""
 _EPOCHS = re.compile(r"^(EPOCHS = |.*\bepochs=)(\d{1,3})\b", re.MULTILINE)
 _ERROR = re.compile(r"^[\w.]+(?:Error|Exception)\b.*$", re.MULTILINE)
 _MISSING = ("ModuleNotFoundError", "FileNotFoundError")
-"""Exceptions of a program with missing requirements, whatever its fixes change."""
+"""Exceptions of programs with missing requirements, independent of fixes."""
 _REPEATS = 3
 """Repetitions of a program whose fix seems to change it."""
 _UNORDERED = re.compile(r"\bdeterministic\s*=\s*False\b|num_parallel_calls=\d+\)\.take\(")
-"""Signs of programs with elements in a different order each time, or with a source that is read ahead for as long as
-time allows.
-"""
+"""Code of programs whose order of elements differs between runs, or that read ahead for an arbitrary time."""
 _PROCESSES = re.compile(r"\b(?:multiprocessing|subprocess)\b")
 
 
@@ -64,7 +62,7 @@ class Ended:
 
 
 def scripts() -> list[Program]:
-    """Return the standalone scripts of the rooms; a second epoch shows effects of a second pass, a third adds nothing."""
+    """Return the standalone scripts of the rule examples, limited to two epochs: a third would show nothing new."""
     return [
         replace(program, files={path: _shorter(text) for path, text in program.files.items()})
         for program in programs_of_rules()
@@ -80,7 +78,7 @@ def _shorter(text: str) -> str:
 
 
 def run(folder: Path, main: str, results: Path) -> Ended:
-    """Run the script ``main`` of a folder; its own output files stay out of there."""
+    """Run the script ``main`` of a folder; ``results`` receives the files of the test harness."""
     own = {path.relative_to(folder) for path in folder.rglob("*")}
     results.mkdir()
     running = Running(folder / main, results, repeatable=True)
@@ -97,7 +95,7 @@ def run(folder: Path, main: str, results: Path) -> Ended:
 
 
 def _content(path: Path) -> object:
-    """Return the bytes of a file; for models and weights the arrays, because archives contain dates."""
+    """Return the bytes of a file, but the arrays of models and weights, because their archives contain dates."""
     content = path.read_bytes()
     if path.suffix == ".keras":
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -149,10 +147,10 @@ def judge(program: Program, number: int, folder: Path, raises: bool) -> Judged:
     """Run a program before and after its fixes.
 
     Args:
-        program: the program.
-        number: its number.
-        folder: the folder that has the fixed program in ``p<number>``.
-        raises: whether one of the fixes is safe because the program raises without it.
+        program: the original program.
+        number: the index of the program, for names of folders.
+        folder: the parent of the folder ``p<number>`` with the fixed program.
+        raises: whether the original may fail, because one of the fixes repairs an exception.
     """
     before_folder, after_folder = folder / f"before{number}", folder / f"after{number}"
     program.write(before_folder)

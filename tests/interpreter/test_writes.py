@@ -20,7 +20,7 @@ HEAD = MODEL + "import numpy as np\nfrom z import load\nitems, box = [], None\n"
 
 
 def writes(folder, body):
-    """The texts of the writes of an item to objects that outlive it."""
+    """Source of the writes in ``__getitem__`` to objects that outlive the call."""
     lines = body.replace("\n", "\n        ")
     module = load(folder, SEQUENCE.format(body=lines), HEAD)
     (found,) = module.run.item_writes.values()
@@ -65,14 +65,14 @@ def test_a_write_to_an_older_object_is_recorded(tmp_path, body, text):
         "for index in range(3): pass",
     ],
 )
-def test_a_write_to_an_object_of_the_function_is_not_recorded(tmp_path, body):
+def test_a_write_to_a_local_object_or_variable_is_not_recorded(tmp_path, body):
     assert writes(tmp_path, body) == []
 
 
 @pytest.mark.parametrize(
     ("made", "write"), [("np.zeros(3)", "mine[0] = index"), ("Box()", "mine.n = index"), ("[]", "mine.append(index)")]
 )
-def test_an_object_created_just_before_the_function_is_older(tmp_path, made, write):
+def test_a_write_to_an_object_created_just_before_the_call_is_recorded(tmp_path, made, write):
     text = (
         f"class Data(keras.utils.Sequence):\n    def __getitem__(self, index):\n        mine = made\n        {write}\n"
     )
@@ -83,7 +83,7 @@ def test_an_object_created_just_before_the_function_is_older(tmp_path, made, wri
 @pytest.mark.parametrize(
     "body", ["mine = np.zeros(3)\nmine[0] = index", "mine = Box()\nmine.n = index", "np.zeros(3)[0] = index"]
 )
-def test_an_object_created_first_in_the_function_is_its_own(tmp_path, body):
+def test_a_write_to_an_object_that_the_function_creates_is_not_recorded(tmp_path, body):
     assert writes(tmp_path, body) == []
 
 

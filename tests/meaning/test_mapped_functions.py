@@ -179,7 +179,7 @@ def compiled(x):
         "[items.append(i) for i in (1, 2)]", "x = tf.map_fn(lambda y: (bump(), y)[1], x)", "x = tf.py_function(lambda y: (items.append(y), y)[1], [x], tf.int64)",
     ],
 )  # fmt: skip
-def test_written(tmp_path, body):
+def test_writes_to_outer_state(tmp_path, body):
     assert facts(tmp_path, WRITES, body + "\nreturn x").written is not None
 
 
@@ -194,12 +194,12 @@ def test_written(tmp_path, body):
         "self.table['a'] = x", "self.table.update(a=x)", "Owner.count += 1", "self.counted()", "n = self.next", "them = self.items; them.append(x)", "setattr(self, 'number', x)",
     ],
 )  # fmt: skip
-def test_written_to_an_object(tmp_path, line, mapped):
+def test_writes_to_an_attribute_of_an_outer_object(tmp_path, line, mapped):
     text = f"from functools import partial\n{OWNER.format(line)}\nmodel.fit(base.map({mapped}))\n"
     assert operation(load(tmp_path, BASE + text)).facts.written is not None
 
 
-def test_written_by_an_object_that_is_called_and_by_a_closure(tmp_path):
+def test_writes_by_a_callable_object_and_by_a_closure(tmp_path):
     text = OWNER.format("pass").replace("def step", "def __call__").replace("pass", "self.variable.assign_add(1)")
     assert operation(load(tmp_path, BASE + text + "model.fit(base.map(owner))\n")).facts.written is not None
     text = "def make():\n    n = 0\n    def f(x):\n        nonlocal n\n        n += 1\n        return x\n    return base.map(f)\nmodel.fit(make())\n"
@@ -225,7 +225,7 @@ def test_written_by_an_object_that_is_called_and_by_a_closure(tmp_path):
         ("return x + sum(items) + table['a']", "items, table = [1, 2], {'a': 3}"),
     ],
 )  # fmt: skip
-def test_not_written(tmp_path, body, before):
+def test_functions_without_writes_to_outer_state(tmp_path, body, before):
     assert facts(tmp_path, before, body).written is None
 
 

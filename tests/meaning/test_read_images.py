@@ -1,4 +1,4 @@
-"""Images that a loop reads before a training."""
+"""Images that a loop reads before the model is trained."""
 
 from math import inf
 

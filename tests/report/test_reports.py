@@ -240,7 +240,7 @@ def test_missing_values_are_null_in_json():
     assert (found["fix"], found["because"]) == (None, None)
 
 
-def test_edits_of_a_notebook_have_their_cell():
+def test_json_edits_of_a_notebook_include_their_cell():
     source = Source("n.ipynb", "a = 1\nb = 2\n", cells=(Cell(0, 0, 6), Cell(4, 6, 12)))
     fix = Fix(Applicability.UNSAFE, "Do", (Edit(8, 9, "x"), Edit(0, 0, "y")))
     found = finding(location=source.locate(6, 7), fix=fix)

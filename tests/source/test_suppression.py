@@ -82,7 +82,7 @@ def test_noqa_can_be_disabled_alone():
     assert silenced("x = 1  # kerascheck: ignore\n", noqa=False)
 
 
-def test_comments_before_code_that_does_not_tokenize_count():
+def test_comments_suppress_even_if_later_code_does_not_tokenize():
     assert silenced("x = 1  # noqa\ny = (\n")
     assert silenced("x = 1\r\ny = 2  # noqa\r\n", 2)
     assert silenced("x = 1\ry = 2  # noqa\r", 2)

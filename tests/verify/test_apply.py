@@ -144,7 +144,7 @@ def written(project):
     return rules
 
 
-def test_a_confirmed_fix_is_shown_and_written_after_a_yes(project, measured, terminal):
+def test_a_confirmed_fix_is_shown_and_written_after_confirmation(project, measured, terminal):
     measured.says["KC309"] = CONFIRMED
     asked = terminal("y")
     result = invoke("train.py", "--apply")
@@ -158,7 +158,7 @@ def test_a_confirmed_fix_is_shown_and_written_after_a_yes(project, measured, ter
 
 
 @pytest.mark.parametrize("answer", ["n", ""])
-def test_without_a_yes_nothing_is_written(project, measured, terminal, answer):
+def test_nothing_is_written_without_confirmation(project, measured, terminal, answer):
     measured.says["KC309"] = CONFIRMED
     terminal(answer)
     result = invoke("train.py", "--apply")
@@ -166,7 +166,7 @@ def test_without_a_yes_nothing_is_written(project, measured, terminal, answer):
     assert result.stderr.endswith("\nnot written\n")
 
 
-def test_without_a_terminal_the_patch_is_shown_and_nothing_written(project, measured):
+def test_the_patch_is_only_shown_without_a_terminal(project, measured):
     measured.says["KC309"] = CONFIRMED
     result = invoke("train.py", "--apply")
     assert written(project) == set() and result.return_value == 1
@@ -174,7 +174,7 @@ def test_without_a_terminal_the_patch_is_shown_and_nothing_written(project, meas
     assert result.stderr.endswith("\nnot written: no terminal to ask on; add --yes\n")
 
 
-def test_without_apply_nothing_is_written(project, measured):
+def test_nothing_is_written_without_apply(project, measured):
     measured.says["KC309"] = CONFIRMED
     result = invoke("train.py")
     assert written(project) == set() and "diff --git" not in result.stdout and "not written" not in result.stderr
@@ -227,7 +227,7 @@ def test_a_safe_fix_needs_no_visible_loss(project, measured):
     assert ".batch(10).map(lambda x: x / 2)\n" in script.read_text()
 
 
-def test_without_a_confirmed_fix_one_line_says_so_without_a_prompt(project, measured, terminal):
+def test_missing_confirmed_fixes_are_reported_in_one_line_without_a_prompt(project, measured, terminal):
     # The combination is faster, but no single fix is confirmed.
     measured.says.update({TOGETHER: CONFIRMED, "KC309": verdict(Status.NO_EFFECT, 1.0)})
     asked = terminal("y")

@@ -27,7 +27,7 @@ def test_every_changed_place_is_a_variant_of_the_whole_fast_text(tmp_path):
     assert all(variant.predicts for variant in evidence.example_variants(spec))
 
 
-def test_a_row_uses_the_most_telling_training():
+def test_a_row_prefers_the_training_with_a_confirmed_effect():
     none = Verdict("line 3", Status.NO_EFFECT, "", Ratio(1, 0.9, 1.1))
     large = Verdict("line 9", Status.CONFIRMED, "", Ratio(1.9, 1.8, 2.0))
     row = evidence.row("KC101", "serial-map", comparison(none, large))

@@ -149,7 +149,7 @@ def test_the_child_sends_every_field():
     assert fields_on_the_wire() - keys_in_the_child() == set()
 
 
-def test_every_key_of_the_child_is_a_field():
+def test_every_key_that_the_child_sends_is_a_field():
     unknown = keys_in_the_child() - fields_on_the_wire() - ENVELOPE - WITHIN_THE_CHILD
     assert unknown == set()
 

@@ -429,7 +429,7 @@ def first_fit():
     return run
 
 
-def test_a_finding_is_measured_in_the_training_that_it_concerns(two_fits):
+def test_a_finding_is_measured_in_the_training_that_uses_its_line(two_fits):
     targets, scouts = targets_of(2, 5)
     assert targets == {"2": 0, "5": 1}
     assert two_fits.asked[1:] == [1] and scouts[1] is two_fits.ends[1]
@@ -440,7 +440,7 @@ def test_no_further_training_is_scouted_if_the_first_uses_all_lines(two_fits):
     assert not two_fits.asked
 
 
-def test_a_finding_that_concerns_no_training_is_not_measured(two_fits):
+def test_a_finding_whose_line_no_training_uses_is_not_measured(two_fits):
     assert targets_of(2, 7)[0] == {"2": 0, "7": "no training of this script uses its lines"}
 
 
@@ -451,7 +451,7 @@ def test_a_finding_whose_training_was_not_reached_is_reported(two_fits):
     assert "no training that was reached uses its lines" in targets_of(5)[0]["5"]
 
 
-def test_combined_fixes_are_measured_in_the_training_of_most(two_fits):
+def test_combined_fixes_are_measured_in_the_training_of_most_of_them(two_fits):
     variants = [Variant(str(line), {}, places=(("/a.py", line, line),)) for line in (2, 4, 5)]
     everything = Variant("all", {}, places=tuple(place for v in variants for place in v.places))
     script = Script("/a.py", {"/a.py": TWO_FITS})

@@ -41,7 +41,7 @@ class Arguments:
     def given(self, signature: Signature, parameter: str) -> Value | None:
         """The argument for a parameter of this signature.
 
-        None if certainly not given; UNKNOWN if a position whose parameter is unknown may supply it.
+        None if certainly not given; UNKNOWN if one of the positional arguments may belong to it.
         """
         for position, name in signature.places(parameter):
             value = self.get(position, name)
@@ -50,12 +50,12 @@ class Arguments:
         return UNKNOWN if signature.may_hold(len(self.positional), parameter) else None
 
     def written(self, signature: Signature, parameter: str) -> cst.Arg | None:
-        """The syntax of the argument that ``given`` returns, if it is spelled out."""
+        """The syntax node of the argument that ``given`` evaluates; None if the call does not contain it literally."""
         nodes = (self.node(position, name) for position, name in signature.places(parameter))
         return next((node for node in nodes if node is not None), None)
 
     def node(self, position: int | None, keyword: str | None) -> cst.Arg | None:
-        """The syntax of the argument that ``get`` returns, if it is spelled out."""
+        """The syntax node of the argument that ``get`` evaluates; None if the call does not contain it literally."""
         if keyword is not None and keyword in self.nodes:
             return self.nodes[keyword]
         return self.nodes.get(position) if position is not None else None

@@ -29,9 +29,9 @@ _AUGMENTING = frozenset(
 
 
 def flows_of(module: Module) -> dict[Call, bool]:
-    """The ``flow`` and ``flow_from_...`` calls of ImageDataGenerators that a training uses.
+    """The ``flow`` and ``flow_from_...`` calls of ImageDataGenerators that supply training data.
 
-    The value says whether ``zip`` pairs it with another, such as pictures with their masks.
+    Maps each call to whether ``zip`` combines it with another flow, such as pictures with their masks.
     """
     if module.is_graph_code:
         return {}
@@ -63,7 +63,7 @@ def feeds(module: Module, training: Call) -> bool:
 
 
 def generators_of(flows: Iterable[Call]) -> list[Call]:
-    """The distinct ImageDataGenerator constructors behind some flows."""
+    """The distinct ImageDataGenerator constructors of some flows."""
     made = [
         receiver.call
         for flow in flows
@@ -76,7 +76,7 @@ def generators_of(flows: Iterable[Call]) -> list[Call]:
 def handed_generators(module: Module) -> list[Call]:
     """Augmenting ImageDataGenerators, or their images, that a function without visible callers returns.
 
-    Only trainings augment. A generator without images says little in a program whose training does not use it.
+    Only training data is augmented. A generator without images is inconclusive if the training does not use it.
     """
     handed = []
     for call in () if module.is_graph_code else module.once(CallIndex).named(IMAGE_DATA_GENERATOR):
@@ -95,7 +95,7 @@ def handed_generators(module: Module) -> list[Call]:
 
 
 def _flows_in(module: Module, value: Value | None, paired: bool = False) -> Iterator[tuple[Call, bool]]:
-    """The ImageDataGenerator calls behind an image iterator, or behind a ``from_generator`` dataset of one."""
+    """The ImageDataGenerator calls that create an image iterator, or the iterator of a ``from_generator`` dataset."""
     for option in options_of(value):
         if isinstance(option, IteratorValue):
             for inner in option.over:

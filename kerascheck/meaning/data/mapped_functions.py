@@ -231,7 +231,7 @@ def _makes_weights(cls: Class) -> bool:
 
 
 class Creates(Enum):
-    """Objects with variables, or objects that train."""
+    """Kinds of objects that own variables."""
 
     VARIABLE = auto()
     LAYER = auto()
@@ -240,14 +240,14 @@ class Creates(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Created:
-    """An object with variables, or one that trains, that a call creates; ``name`` is its short class name."""
+    """A new object with variables; ``name`` is its short class name."""
 
     kind: Creates
     name: str
 
 
 def creates_state(call: Call) -> Created | None:
-    """The object with variables, or the one that trains, that a call creates; otherwise None."""
+    """The variable, layer or optimizer that a call creates; otherwise None."""
     name = call.name or ""
     short = name.rpartition(".")[2]
     if name == VARIABLE:
@@ -270,11 +270,11 @@ def creates_state(call: Call) -> Created | None:
 
 
 class Facts:
-    """Facts about the function of an operation, combined over all functions it may be.
+    """Facts about the function passed to an operation, combined over all possible functions.
 
     Attributes:
-        known: whether all of it was analysed, so the absence of a fact is reliable.
-        calls: its calls, in order.
+        known: whether all code was analysed, so the absence of a fact is reliable.
+        calls: the calls of the function, in order.
     """
 
     def __init__(self, runs: list[FunctionFacts], occurrences: int):
@@ -291,7 +291,7 @@ class Facts:
     def written(self) -> Write | None:
         """The first write to state that outlives a call. The order of calls then matters.
 
-        Covers variables, metrics and tables, and Python variables, attributes and containers that others hold.
+        Covers variables, metrics, tables, and Python variables, attributes and containers that other code can access.
         """
         for call in self.calls:
             if write_of(call) is not None:
@@ -301,7 +301,7 @@ class Facts:
 
     @property
     def works(self) -> bool:
-        """Whether it reads, decodes or computes for a while, judging by the names of its calls."""
+        """Whether the function reads, decodes or computes for long, judging by the names of its calls."""
         return self.reading is not None or any((call.name or "").startswith(_WORKING) for call in self.calls)
 
     @property
@@ -517,7 +517,7 @@ def _is_deterministic(call: Call) -> bool:
         # The body of a project function is among the calls, too.
         return all(isinstance(option, (Function, Partial)) for option in options_of(call.given("func")))
     if not name:
-        # So is the ``__call__`` of a project object.
+        # The same holds for the ``__call__`` of a project object.
         return (
             call.attribute in OF_VALUES
             or call.attribute == "__call__"
@@ -539,7 +539,7 @@ def _is_elementwise(call: Call) -> bool:
     if name in (ONE_HOT, OPS_ONE_HOT) and constant(call.given("axis") or Constant(-1)) != -1:
         return False
     if name == SQUEEZE:
-        # Counted from the end, an axis of a batch is that of its elements.
+        # An axis counted from the end is the same in a batch and in its elements.
         axis = call.given("axis")
         axes = axis.items if isinstance(axis, SequenceValue) and axis.items else [axis]
         return isinstance(call.given("input"), Tensor) and all(

@@ -20,7 +20,7 @@ from kerascheck.meaning.data.pipelines import Pipelines
 _ONE_BY_ONE = frozenset({"map", "prefetch", "with_options"})
 # Between a cache and a take, these read no more elements than requested.
 _KEEPS_INCOMPLETE = frozenset({"cache", "map", "batch", "padded_batch", "ragged_batch", "enumerate", "with_options"})
-# Operations that a shuffle may pass. Of the batching ones, only those whose first argument is the size.
+# Operations that a shuffle may pass. Only batching operations whose first argument is the size are included.
 _WITH_BATCHES = frozenset({"filter", "repeat", "ignore_errors", "batch", "padded_batch", "ragged_batch"})
 
 
@@ -93,7 +93,7 @@ class _Unordered(Exception):
 
 
 def line_of(pipelines: Pipelines, stage: DatasetOp) -> list[DatasetOp]:
-    """The chain of an operation, first to last: its inputs, and its successors as long as there is just one."""
+    """The chain around an operation, in order: its inputs, and its successors up to the first branch."""
     line = list(stage.upstream())[::-1]
     while True:
         after = {

@@ -94,7 +94,7 @@ def formats_number(call: Call) -> bool:
 
 
 def prints_captured_values(call: Call) -> bool:
-    """Whether all tensors of a print, including those in strings, are captured variables, which have values."""
+    """Whether a print shows only captured variables, also in its f-strings: these have values during tracing."""
     given = [
         call.arguments.node(place, None) for place, value in enumerate(call.arguments.positional) if shows_tensor(value)
     ]

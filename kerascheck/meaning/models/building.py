@@ -141,7 +141,7 @@ class _Builder:
                     (model.compiles if call.attribute == "compile" else model.fits).append(call)
 
     def _found(self, value: Value, saved: list[tuple[int, Value | None, Value]]) -> Model | None:
-        """The model that a value is, clones or loads.
+        """The model that a value represents: built, cloned or loaded.
 
         ``load_model`` returns the model that the program last saved under the same literal name.
         """
@@ -295,12 +295,12 @@ class _Builder:
         )
 
     def _origin(self, value: Value) -> object:
-        """The place of construction, which identifies layers of the same code."""
+        """The place of construction; layers constructed by the same code share it."""
         made = self._constructor(value) if _is_layer(value) else None
         return id(value) if made is None else made.node
 
     def _is_only_layers(self, instance: Instance) -> bool:
-        """Whether a project layer or model has only the weights of its layers, and does little except calling them."""
+        """Whether a project layer or model only calls its layers, without weights or notable work of its own."""
         classes = [base for base in instance.cls.ancestry() if isinstance(base, Class)]
         methods = {member.node for base in classes for member in base.members.values() if isinstance(member, Function)}
         if not isinstance(instance.cls.member("call"), Function) or methods & self._opaque:
@@ -326,9 +326,9 @@ class _Builder:
     def _placed(
         self, model: Model, value: Value, path: ExecutionPath | None, shape: Shape = None, depth: int = 0
     ) -> tuple[Layer | None, list[Layer]]:
-        """A layer and the layers that it contains; None if a value may not be a layer.
+        """A layer and the layers that it contains; None if the value may be something other than a layer.
 
-        ``path`` is the place of its ``add`` or call; None if a model contains it, called or not.
+        ``path`` leads to the code that adds or calls the layer; None if the model contains it anyway.
         """
         if isinstance(value, UnionValue):
             options = [self._placed(model, option, path, shape, depth) for option in value.options]

@@ -49,7 +49,7 @@ _SYNCHRONISED = re.compile(r"sync_tensorboard\s*=\s*True|wandb\.tensorboard\.pat
 
 
 def batch_hook(path: ExecutionPath) -> ExecutionPath | None:
-    """The function around a path that Keras calls for every training batch; None if there is none.
+    """The function that contains a path, if Keras calls it for every training batch; otherwise None.
 
     It is a method of a project Callback class, or a function passed to LambdaCallback.
     """
@@ -129,9 +129,9 @@ class FrequentSave:
 
 
 def frequent_saves(module: Module, often: int) -> Iterator[FrequentSave]:
-    """The callbacks that save a model after fewer than ``often`` batches, in a program that also trains without them.
+    """Callbacks that save a model more often than every ``often`` batches, unless the program makes them optional.
 
-    Excludes comparisons of a training metric, because it exists after a batch.
+    Excludes save-best callbacks that monitor a training metric: unlike validation metrics, it exists after every batch.
     """
     program = module.once(Program)
     for call in program.calls(*_SAVERS):
@@ -148,7 +148,7 @@ def frequent_saves(module: Module, often: int) -> Iterator[FrequentSave]:
 
 
 def needless_recordings(module: Module) -> Iterator[tuple[Call, str]]:
-    """Recordings of TensorBoard callbacks that nobody looks at, besides the curves of each epoch.
+    """Recordings of TensorBoard callbacks beyond the curves of each epoch, in programs that never show TensorBoard.
 
     Yields the constructor call and the argument.
     """
@@ -159,7 +159,7 @@ def needless_recordings(module: Module) -> Iterator[tuple[Call, str]]:
 
 
 def _is_asked_for(call: Call) -> bool:
-    """Whether a condition on more than TensorBoard, or an error handler, guards a callback."""
+    """Whether an error handler or a diagnostic option guards a callback."""
     return any(
         condition.kind == "handler" or DIAGNOSTIC_OPTIONS.search(condition.question)
         for condition in call.path.conditions(within="program")
@@ -201,7 +201,7 @@ def _length(batches: Value | None) -> int:
 def _may_be_left_before(call: Call, hook: ExecutionPath) -> bool:
     """Whether code may skip a call: after ``return`` or a similar statement, in ``while``, or after ``and`` and ``or``.
 
-    Examines its function, and those between it and the hook.
+    Examines the function of the call, and all functions between it and the hook.
     """
     node = call.node
     if any(isinstance(loop.node, cst.While) for loop in call.path.loops(within="program")):

@@ -1,4 +1,4 @@
-"""Loops that predict or evaluate little at a time."""
+"""Loops that call ``predict`` or ``evaluate`` on single items or batches."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class RepeatedPrediction:
         )
 
     def places(self) -> Iterator[Call | CodeLocation]:
-        """The predict, and its call site in the loop of another file through a method of the same name."""
+        """The locations of the ``predict`` call, and of its call site if a loop in another file calls it indirectly."""
         yield self.call
         seen = place_in_module(self.loop.module, self.call)
         function = seen.node.func if isinstance(seen.node, cst.Call) else None
@@ -84,7 +84,7 @@ class RepeatedPrediction:
 
 
 def repeated_predictions(module: Module) -> Iterator[RepeatedPrediction]:
-    """The predicts of Keras models for one item or batch in each iteration of a loop with more than a few."""
+    """``predict`` calls of Keras models that a loop of more than a few iterations makes for single items or batches."""
     for call in module.run.calls:
         given = _predicted(module, call)
         if given is None:
@@ -117,7 +117,7 @@ def _predicted(module: Module, call: Call) -> cst.BaseExpression | None:
 
 
 def _is_small_or_for_people(module: Module, call: Call, given: cst.BaseExpression, loop: ExecutionPath) -> bool:
-    """Whether the iterations are few, cover all data, wait for people, or run beside a long training."""
+    """Whether the iterations are few, cover all data, wait for a user, or also train for long."""
     if (
         in_session(call.path)
         or most_iterations(call.path) <= _A_FEW
@@ -126,7 +126,7 @@ def _is_small_or_for_people(module: Module, call: Call, given: cst.BaseExpressio
     ):
         return True
     beside = module.once(Pipelines).calls_in(loop)
-    # A loop that plots, prompts or handles uploads waits for people.
+    # A loop that plots, prompts or handles uploads waits for a user.
     if _is_over_uploads(loop) or any(_is_for_people(other, loop) for other in beside):
         return True
     seldom = counting_branch(call.path, loop)
@@ -176,7 +176,7 @@ def _repeated(
     if constant(call.given("steps") or Constant(1)) != 1 or sized:
         return None
     measured = _is_measured(module, call, loop)
-    # The call then serves to be timed, not for its result.
+    # Such a call is a benchmark: its result is not used.
     if measured and is_left_unused(call):
         return None
     seldom = counting_branch(call.path, loop)
@@ -321,7 +321,7 @@ def _fills_batch(branch: ExecutionPath) -> bool:
 
 
 def _is_asked_for(call: Call, loop: ExecutionPath) -> bool:
-    """Whether a key press triggers it, as under ``if key == ord("s")``."""
+    """Whether a key press triggers the call, as under ``if key == ord("s")``."""
     return any(KEY_PRESSES.search(condition.question) for condition in call.path.conditions(within=loop))
 
 

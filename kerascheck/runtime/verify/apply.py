@@ -95,14 +95,14 @@ def _why_unmeasured(finding: Finding) -> str:
 
 
 def _keeps_results(verdict: Verdict, repair: Repair) -> bool:
-    """Whether the results stay the same. Without a visible loss, the fix has to promise it."""
+    """Whether the results stay the same. If the losses are not visible, the fix has to guarantee it."""
     if verdict.same_results is None:
         return repair.variant.tolerance is not None
     return verdict.same_results
 
 
 def are_confirmed_together(selection: Selection, result: Verification) -> bool | None:
-    """Whether one run confirmed exactly these fixes; None if no run had all of them in each of their trainings."""
+    """Whether one run confirmed exactly these fixes; None if no run measured all of them in each of their trainings."""
     if len(selection.confirmed) == 1:
         return True
     wanted = repair_of(result.linted, "", list(selection.confirmed))
@@ -160,9 +160,9 @@ def refuse_changed(linted: Linted) -> None:
 
 
 def repaired_files(linted: Linted, findings: Sequence[Finding]) -> dict[str, FileRepair]:
-    """The files that the fixes change, by absolute path; writes nothing.
+    """Compute the changed files by absolute path, without writing them.
 
-    Raises NotWritten if a file cannot get exactly the measured code.
+    Raises NotWritten if the fixes cannot reproduce the measured code of a file.
     """
     from kerascheck.lint.fix_files import repair_of as file_repair
     from kerascheck.source import Unreadable
@@ -199,7 +199,7 @@ def write(repairs: Mapping[str, FileRepair]) -> None:
     from kerascheck.source.writing import write_atomically
 
     for path, repair in repairs.items():
-        # If a notebook ran meanwhile, its outputs are new, and the prepared bytes lack them.
+        # A notebook that ran in the meantime has new outputs, which the prepared bytes lack.
         if _bytes(path) != repair.before:
             raise NotWritten(f"{repair.source.path} has changed since it was read")
     written: list[str] = []

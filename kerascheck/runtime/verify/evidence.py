@@ -77,7 +77,7 @@ def row(code: str, name: str, comparison: Comparison) -> Row:
 
 
 def measurement(comparison: Comparison | None, where: MachineClass) -> Measurement:
-    """One column of a row: the most telling training of the rule. ``comparison``: None where nothing was run."""
+    """One column of a row: the verdict with the clearest result. ``comparison``: None if nothing was run."""
     verdicts = sorted(
         comparison.verdicts if comparison else (),
         key=lambda v: (_ORDER.index(v.status), -(v.ratio.value if v.ratio is not None else 0)),
@@ -130,7 +130,7 @@ def render(rows: Sequence[Row]) -> Iterator[str]:
 def collect(
     specs: Sequence[RuleSpec], budget: Budget, progress: Progress, tell: Callable[[Row], None]
 ) -> Iterator[Row]:
-    """Measure ``specs`` one after the other; ``tell`` is told every finished row."""
+    """Measure ``specs`` one after the other; ``tell`` is called with every finished row."""
     for spec in specs:
         if not has_example(spec.folder):
             continue

@@ -68,15 +68,15 @@ def measure_in_turn(
     plans: Mapping[str, Plan] = MappingProxyType({}),
     settled: Settled = lambda runs: (),
 ) -> dict[str, Run]:
-    """Run all ``scripts`` side by side, one block of each at a time, in alternating order.
+    """Run all ``scripts`` side by side: they take turns to run one timed block, in alternating order.
 
     Args:
-        scripts: by name.
-        plan: for all scripts that ``plans`` does not name.
-        start_limit: seconds until every script must have warmed up.
+        scripts: the scripts by name.
+        plan: the default plan of a script.
+        start_limit: maximum seconds until every script has warmed up.
         block_limit: maximum seconds per block.
-        plans: for single scripts.
-        settled: called after every round of blocks; the runs that it names get no further block.
+        plans: plans of individual scripts, by name.
+        settled: called after every round of blocks; returns the names of runs that need no further block.
     """
     runs = {name: Run() for name in scripts}
     with ExitStack() as stack:
@@ -108,7 +108,7 @@ def measure_one_by_one(
     plans: Mapping[str, Plan] = MappingProxyType({}),
     settled: Settled = lambda runs: (),
 ) -> dict[str, Run]:
-    """Run all ``scripts`` one after the other to the ends of their plans: GPU memory holds only one process.
+    """Run all ``scripts`` one after the other to the ends of their plans, for GPUs whose memory holds only one process.
 
     Takes the arguments of :func:`measure_in_turn`; ignores ``settled``.
     """

@@ -20,7 +20,7 @@ FEWEST_STEPS = 3
 """Minimum steps of a measurable training."""
 _SCOUT_SECONDS = 2.0  # per block; enough to plan a measurement
 _NO_TRAINING = 10**6
-"""A number that no training has, so the script runs through all of them."""
+"""A training number that never occurs, so the script runs to its end."""
 
 
 def unusable_reason(run: Run) -> str | None:
@@ -135,7 +135,7 @@ def describe_length(run: Run) -> str:
 
 
 def used_lines(script: Script, training: TrainingReport | TrainingStart, *, alone: bool = False) -> list[Span]:
-    """The lines that a training uses; ``alone``: whether the script has no other training."""
+    """The lines that a training uses; ``alone``: whether it is the only one in the script."""
     sources = {os.path.abspath(path): text for path, text in script.sources.items()}
     made = [(os.path.abspath(path), first, last) for path, first, last in training.used_places]
     return lines_used(sources, frames(training), everything_before=alone) + made

@@ -1,7 +1,7 @@
-"""The lines of a script that a training uses: a backward slice over names (Weiser 1981) from the training's place.
+"""The lines of a script that a training uses: a backward slice over names (Weiser 1981) from its call or loop.
 
-It determines the training that a finding concerns, so both kinds of error are cheap. With a superfluous line, a finding
-is measured in an earlier training than its own. With a missing line, it is not measured.
+The slice only assigns findings to trainings, so both kinds of error are cheap. Because of a superfluous line, a finding
+is measured in a training before its own. Because of a missing line, it is not measured.
 """
 
 from __future__ import annotations
@@ -193,7 +193,7 @@ class _Program:
         self._use_names(module, set(_names(definition)))
 
     def _use_names(self, module: _Module, names: Iterable[str]) -> None:
-        """Mark the functions and classes behind ``names``, and the definitions of module variables."""
+        """Mark the functions and classes that ``names`` refer to, and the definitions of module variables."""
         self._use_definitions(module, names)
         for name in map(_key, names):
             if (module, name) in self._done or name in module.definitions or name in module.imports:
@@ -228,7 +228,7 @@ class _Program:
                         self._use_names(module, self._slice(module, method, statement))
 
     def _resolve(self, module: _Module, name: str) -> tuple[_Module, _Definition] | None:
-        """The function or class of the script behind a dotted name, with its module."""
+        """Resolve a dotted name to a function or class of the script, with its module."""
         root, _, rest = name.partition(".")
         if root in module.definitions:
             return module, module.definitions[root]
@@ -242,7 +242,7 @@ class _Program:
         return None
 
     def _file_of(self, dotted: str) -> _Module | None:
-        """The module of the script that an import names, matched by the end of its path."""
+        """Find the script's module for an imported dotted name, by the end of its path."""
         parts = dotted.strip(".").split(".")
         tail = os.path.join(os.sep, *parts)
         ends = (f"{tail}.py", os.path.join(tail, "__init__.py"))

@@ -34,7 +34,8 @@ _PACKAGES = frozenset({"tensorflow", "keras", TF_KERAS})
 def spelling(tree: Tree, dotted: str, at: cst.CSTNode | None = None) -> tuple[str, Edits]:
     """Return the spelling in this file of a canonical dotted name such as ``tensorflow.data.AUTOTUNE``.
 
-    A name is usable if an import has certainly bound it whenever the location runs, and nothing else in the file binds it.
+    A name is usable if an import has always bound it before the expression is evaluated, and nothing else in the file
+    binds it.
 
     Args:
         tree: the tree of the module.
@@ -134,7 +135,7 @@ class _Location:
                 best = (rest.count("."), name + rest)
         return None if best is None else best[1]
 
-    # Whether a name that only imports bind is bound at the location.
+    # Whether a name is bound at the location, for names that only imports bind.
 
     def _is_bound(self, name: str) -> bool:
         if _may_be_none(self._tree, name, self._analysis):
@@ -181,7 +182,7 @@ class _Location:
         return bound
 
     def _is_bound_in_module(self, name: str) -> bool:
-        """Whether the module has bound a name whenever the location runs."""
+        """Whether the module has always bound a name before the expression is evaluated."""
         top = self._index_of_top()
         if not self._functions and name in self._bound_here():
             before = self._body[:top]
@@ -207,7 +208,7 @@ class _Location:
         return None
 
     def _may_be_starred(self, start: int, end: int) -> bool:
-        """Whether an ``import *`` of a program module may bind arbitrary names in part of the module."""
+        """Whether one of the statements ``start`` to ``end`` is an ``import *`` that may bind arbitrary names."""
         for statement in self._body[start:end]:
             if self._analysis.uses(statement).star and not _is_plain_star(self._tree, statement):
                 return True

@@ -359,7 +359,7 @@ def gpu_seen(machine: Snapshot) -> Verdict | None:
 
 
 def compilers(machine: Snapshot) -> Verdict | None:
-    """The tools of CUDA with which XLA compiles."""
+    """CUDA tools that XLA needs to compile: ptxas and libdevice."""
     found = tensorflow(machine)
     if found is None or not found.gpus or not found.cuda or machine.python is None:
         return None
@@ -377,7 +377,7 @@ def compilers(machine: Snapshot) -> Verdict | None:
 
 
 def half_precision(machine: Snapshot) -> Verdict | None:
-    """Which dtype policy is fastest on the card."""
+    """The fastest dtype policy for the card."""
     if not machine.gpus:
         return None
     known = [(gpu, half_types(gpu.name, gpu.capability)) for gpu in machine.gpus]
@@ -424,7 +424,7 @@ def gpu_memory(machine: Snapshot) -> Verdict | None:
 
 
 def gpu_shared(machine: Snapshot) -> Verdict | None:
-    """GPU computations of other processes that use little memory."""
+    """Other processes that compute on the GPU but use little of its memory."""
     busy = next((gpu for gpu in machine.gpus if gpu.processes and (gpu.utilisation or 0) > 0.1), None)
     # On Windows every program with a window counts as a process.
     if busy is None or gpu_memory(machine) is not None or machine.system.platform == "win32" or machine.system.wsl:

@@ -12,7 +12,7 @@ _LARGEST_BATCH_BYTES = 1 << 28
 
 
 def larger_batch(state, leader):
-    """Time of a step on a batch several times as large, in normal steps; None if no larger batch can be tried."""
+    """Time of a step on a larger batch, as a multiple of a normal step; None if it cannot be measured."""
     batch, spec = getattr(state, "batch", (None, None))
     if batch is not None:
         tf = sys.modules["tensorflow"]
@@ -45,7 +45,10 @@ def _bytes(batch):
 
 
 def _repeated(batch, rows=None):
-    """Repeat the rows of the tensors of ``batch``, or only of those with ``rows`` rows; None if there are none."""
+    """Enlarge a batch by repeating its rows; None if no tensor can be enlarged.
+
+    ``rows``: repeat only tensors with this many rows.
+    """
     tf = sys.modules["tensorflow"]
     found = []
 

@@ -171,7 +171,7 @@ class Recorder:
         self._channel = channel
         self.disabled = False
         self.series = {}
-        self._strong = 0  # origins so far other than bare loops
+        self._strong = 0  # number of trainings so far, without bare loops
         self.when_warm = []  # functions to call after the warm-up of a diagnosed run
         self.at_first_tick = []  # functions that take a new series while its data and stack exist
         self.at_end = []  # diagnostics: functions that take the leading series and return a dictionary
@@ -218,7 +218,7 @@ class Recorder:
         if self.disabled:
             return
         if self._strong and kind in WEAK_KINDS and self._plan["kind"] is None and key in self.series:
-            # Beside a training, a bare loop cannot be the training.
+            # Once a training has been seen, a bare loop cannot be the training.
             self.epoch_began = self.epoch_began and kind == PREDICTION
             return
         now = time.perf_counter()

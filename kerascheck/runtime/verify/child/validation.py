@@ -78,7 +78,7 @@ class Validation:
         return start, self._moments, not self._stopped
 
     def batch_ended(self, model, logs):
-        """Record the end of a batch of a validation or another evaluation of ``model``, with its ``logs``."""
+        """Record that ``model`` has evaluated a batch, in the validation or elsewhere; ``logs`` are its results."""
         if self._moments is None:
             return
         # JAX computes a batch asynchronously.

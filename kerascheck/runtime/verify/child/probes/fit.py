@@ -47,7 +47,7 @@ def _prepare(model, arguments, state):
     """Change the arguments of a ``fit`` call as the plan says.
 
     Returns:
-        Whether the call is in a loop of the script, and whether the plan is about this call.
+        Whether the call is in a loop of the script, and whether the plan measures this call.
     """
     recorder = state.recorder
     place = _called_in_loop()
@@ -89,7 +89,7 @@ def _note_validation(arguments, is_meant, state):
 
 
 def _is_new_training(model, state):
-    """Whether a ``fit`` call in a loop trains another model while the plan is about a later training."""
+    """Whether a ``fit`` call in a loop trains a new model, and the plan measures a later training."""
     is_new = model not in state.fitted_models
     state.fitted_models.add(model)
     return is_new and state.run["plan"]["training"] > 0 and state.run["plan"]["kind"] is None
