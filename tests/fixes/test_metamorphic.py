@@ -20,8 +20,8 @@ from programs import Program, is_complete, lint, programs_of_rules
 
 from kerascheck.finding import Applicability, FileError, Finding
 
-SHARES = 32
-"""Number of shares of the programs: the first is a quick test, the others are slow ones."""
+SHARES = 8
+"""Number of shares of the programs; together they take about a minute."""
 LEAST_PROGRAMS = 480
 """Minimum number of programs that take part."""
 EXPECTED: dict[str, set[tuple[str, str, str]]] = {
@@ -280,9 +280,8 @@ def _makes_safe(difference: Difference) -> bool:
     )
 
 
-@pytest.mark.parametrize(
-    "share", [pytest.param(number, marks=[pytest.mark.slow] if number else []) for number in range(SHARES)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("share", range(SHARES))
 def test_findings_and_fixes_survive_mutations(share, tmp_path):
     programs = [program for program in scripts() if _share(program) == share]
     outcome = _outcome(programs, tmp_path)
