@@ -222,7 +222,7 @@ def remember_that_it_pays(path):
     """Store a measurement of the first finding of a script in its project."""
     source = read(path)
     outcome = pipeline.lint([File(str(path), Settings())], Configuration(isolated=True))
-    here = machine()
+    here = machine().as_dict()
     identity, state = memory.key(outcome.findings[0], source)
     entry = {
         "rule": "KC101",
@@ -235,7 +235,7 @@ def remember_that_it_pays(path):
         "no_effect": 0.05,
         "date": "2026-11-01",
         "versions": memory.installed_versions(),
-        "machine": dict(here),
+        "machine": here,
     }
     (path.parent / ".kerascheck").mkdir()
     document = {"version": memory._SCHEMA, "evidence": {memory._on(identity, here): entry}}
