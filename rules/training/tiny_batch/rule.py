@@ -18,7 +18,7 @@ _LONG_STEP = {
     models.LongStep.HEAVY_LAYERS: "the model has layers that may take long to compute",
 }
 
-_TALLY = Tally("batch too small for its model, in a training not seen to be long")
+_TALLY = Tally("batch too small for the model, in a training not seen to be long")
 
 
 class TinyBatch(Rule):
