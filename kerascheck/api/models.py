@@ -8,6 +8,7 @@ Example:
 from __future__ import annotations
 
 from kerascheck.meaning.models.models import Layer, Model, layer_place, makes_layer
+from kerascheck.meaning.models.pixels import WrongImages, wrong_images
 from kerascheck.meaning.models.precision import (
     HALF_POLICIES,
     float16_models,
@@ -52,6 +53,7 @@ __all__ = [
     "LongStep",
     "Model",
     "NeedlessWrapper",
+    "WrongImages",
     "accumulates_gradients",
     "arguments_against_cudnn",
     "cell_layer",
@@ -77,4 +79,5 @@ __all__ = [
     "shares_cell",
     "train_step_of",
     "unrolled_convolutions",
+    "wrong_images",
 ]

@@ -148,6 +148,7 @@ SIGNATURES: dict[str, str | dict[Release, str]] = {
     "keras.layers.MultiHeadAttention": "num_heads key_dim value_dim dropout use_bias output_shape attention_axes ... **keras.Layer",
     "keras.layers.PReLU": "alpha_initializer alpha_regularizer alpha_constraint shared_axes **keras.Layer",
     "keras.layers.RepeatVector": "n **keras.Layer",
+    "keras.layers.Rescaling": "scale offset **keras.Layer",
     "keras.layers.Reshape": "target_shape **keras.Layer",
     "keras.layers.RNN": "cell return_sequences return_state go_backwards stateful unroll ... **keras.Layer",
     "keras.layers.SeparableConv1D": _SEPARABLE,
