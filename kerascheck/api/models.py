@@ -7,6 +7,7 @@ Example:
 
 from __future__ import annotations
 
+from kerascheck.meaning.models.embeddings import DenseEmbedding, dense_embeddings
 from kerascheck.meaning.models.models import Layer, Model, layer_place, makes_layer
 from kerascheck.meaning.models.pixels import WrongImages, wrong_images
 from kerascheck.meaning.models.precision import (
@@ -49,6 +50,7 @@ __all__ = [
     "HALF_POLICIES",
     "LAYERS_OF_SMALL_MODELS",
     "LIGHT_LAYERS",
+    "DenseEmbedding",
     "Layer",
     "LongStep",
     "Model",
@@ -57,6 +59,7 @@ __all__ = [
     "accumulates_gradients",
     "arguments_against_cudnn",
     "cell_layer",
+    "dense_embeddings",
     "float16_models",
     "full_precision_trainings",
     "goes_both_ways",

@@ -23,6 +23,7 @@ from kerascheck.meaning.training.callbacks import (
     may_act_on_batches,
     needless_recordings,
 )
+from kerascheck.meaning.training.calls_per_step import StepCall, array_copies, garbage_collections, weight_copies
 from kerascheck.meaning.training.comparisons import compared_fits
 from kerascheck.meaning.training.portions import SHORT_FIT, Portion, is_at_end_of_game, portion_of
 from kerascheck.meaning.training.predictions import evaluated_batches, repeated_predictions
@@ -36,6 +37,8 @@ __all__ = [
     "Portion",
     "ReadResults",
     "RebuiltModel",
+    "StepCall",
+    "array_copies",
     "batches_of",
     "calls_of_every_batch",
     "compared_fits",
@@ -44,6 +47,7 @@ __all__ = [
     "epochs_of",
     "evaluated_batches",
     "frequent_saves",
+    "garbage_collections",
     "is_at_end_of_game",
     "is_free_to_grow",
     "is_worth_acting",
@@ -60,4 +64,5 @@ __all__ = [
     "tape_of",
     "tapes_of",
     "trained_examples",
+    "weight_copies",
 ]

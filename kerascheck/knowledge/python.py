@@ -13,6 +13,9 @@ from kerascheck.knowledge.symbols import Trait
 # The last two are added when Python starts.
 BUILTINS = frozenset({*dir(builtins), "exit", "quit"})
 
+COLLECT_GARBAGE = "gc.collect"
+LENGTH = "builtins.len"
+
 ENDS_THE_PROGRAM = frozenset({"sys.exit", "os._exit", "builtins.exit", "builtins.quit"})
 
 # Kinds of methods by decorator.
