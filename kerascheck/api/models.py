@@ -8,6 +8,7 @@ Example:
 from __future__ import annotations
 
 from kerascheck.meaning.models.embeddings import DenseEmbedding, dense_embeddings
+from kerascheck.meaning.models.frozen import FrozenNetwork, frozen_random_networks
 from kerascheck.meaning.models.models import Layer, Model, layer_place, makes_layer
 from kerascheck.meaning.models.pixels import WrongImages, wrong_images
 from kerascheck.meaning.models.precision import (
@@ -51,6 +52,7 @@ __all__ = [
     "LAYERS_OF_SMALL_MODELS",
     "LIGHT_LAYERS",
     "DenseEmbedding",
+    "FrozenNetwork",
     "Layer",
     "LongStep",
     "Model",
@@ -61,6 +63,7 @@ __all__ = [
     "cell_layer",
     "dense_embeddings",
     "float16_models",
+    "frozen_random_networks",
     "full_precision_trainings",
     "goes_both_ways",
     "input_numbers",
