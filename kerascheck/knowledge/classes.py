@@ -68,7 +68,7 @@ TENSOR_BOARD = "keras.callbacks.TensorBoard"
 DENSE_OPTIMIZERS = ("Adam", "AdamW", "Adafactor", "Adagrad", "Ftrl", "Lion", "RMSprop")
 """Optimizers of Keras 3 whose update of an embedding takes a time proportional to all of its rows.
 
-Source: measured with Keras 3.15 on TensorFlow 2.21; see KC493.
+Source: measured with Keras 3.15 on TensorFlow 2.21; see KC424.
 """
 
 # How fit, evaluate, ... use a dataset passed as the first argument.

@@ -40,7 +40,7 @@ class FrozenRandomNetwork(Rule):
     - Keras guide: "Transfer learning & fine-tuning"
     """
 
-    code = "KC291"
+    code = "KC217"
     name = "frozen-random-network"
     summary = "network is frozen with random weights"
     severity = Severity.WARNING

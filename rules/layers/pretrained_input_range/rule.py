@@ -56,7 +56,7 @@ class PretrainedInputRange(Rule):
     - Keras source: `applications/efficientnet.py`, `mobilenet_v3.py`, `convnext.py` and `imagenet_utils.py`
     """
 
-    code = "KC290"
+    code = "KC216"
     name = "pretrained-input-range"
     summary = "pretrained network gets wrongly scaled images"
     severity = Severity.WARNING

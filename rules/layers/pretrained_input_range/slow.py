@@ -39,6 +39,6 @@ base = MobileNetV3Small(include_top=False, input_shape=(64, 64, 3))
 base.trainable = False
 inputs = keras.Input((64, 64, 3))
 x = layers.RandomFlip()(inputs)
-x = layers.Rescaling(1 / 255)(x)  # KC290
+x = layers.Rescaling(1 / 255)(x)  # KC216
 x = layers.GlobalAveragePooling2D()(base(x, training=False))
 print("loss:", train(keras.Model(inputs, layers.Dense(4)(x)), *textures(4, 512), 10))

@@ -52,7 +52,7 @@ class ArrayCopyPerStep(Rule):
     - TensorFlow API: `tf.constant`, `tf.convert_to_tensor` and `tf.gather`
     """
 
-    code = "KC491"
+    code = "KC422"
     name = "array-copy-per-step"
     summary = "each step copies the same large array"
     severity = Severity.WARNING

@@ -27,12 +27,12 @@ inputs = tf.constant(x, tf.float32)
 targets = tf.constant(y, tf.float32)
 for step in range(300):
     rows = rng.integers(0, len(x), 16)
-    a = tf.gather(tf.constant(x, tf.float32), rows)  # KC491
+    a = tf.gather(tf.constant(x, tf.float32), rows)  # KC422
     loss = train_step(a, tf.gather(targets, rows))
 
 for step in range(300):
     rows = rng.integers(0, len(x), 16)
-    a = tf.gather(x, rows)  # KC491
+    a = tf.gather(x, rows)  # KC422
     loss = train_step(a, tf.gather(targets, rows))
 
 print("loss:", float(loss))

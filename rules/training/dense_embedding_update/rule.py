@@ -60,7 +60,7 @@ class DenseEmbeddingUpdate(Rule):
     - TensorFlow API: `tf.IndexedSlices`
     """
 
-    code = "KC493"
+    code = "KC424"
     name = "dense-embedding-update"
     summary = "each step updates all rows of an embedding"
     severity = Severity.INFO

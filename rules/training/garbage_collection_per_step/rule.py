@@ -44,7 +44,7 @@ class GarbageCollectionPerStep(Rule):
     - Keras source: `backend/common/global_state.py`
     """
 
-    code = "KC492"
+    code = "KC423"
     name = "garbage-collection-per-step"
     summary = "each step runs a full garbage collection"
     severity = Severity.WARNING

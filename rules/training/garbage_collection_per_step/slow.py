@@ -28,6 +28,6 @@ def train_step(a, b):
 for epoch in range(2):
     for a, b in dataset:
         loss = train_step(a, b)
-        gc.collect()  # KC492
+        gc.collect()  # KC423
 
 print("loss:", float(loss))

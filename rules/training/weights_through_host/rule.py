@@ -53,7 +53,7 @@ class WeightsThroughHost(Rule):
     - Keras source: `layers/layer.py`, `optimizers/base_optimizer.py`
     """
 
-    code = "KC490"
+    code = "KC421"
     name = "weights-through-host"
     summary = "each step copies all weights through NumPy"
     severity = Severity.WARNING

@@ -34,6 +34,6 @@ for epoch in range(4):
     for a, b in dataset:
         train_step(a, b)
         mixed = [0.99 * old + 0.01 * new for old, new in zip(average.get_weights(), model.get_weights())]
-        average.set_weights(mixed)  # KC490
+        average.set_weights(mixed)  # KC421
 
 print("loss:", float(tf.reduce_mean(tf.square(average(x) - y))))
