@@ -29,11 +29,14 @@ from kerascheck.meaning.training.portions import SHORT_FIT, Portion, is_at_end_o
 from kerascheck.meaning.training.predictions import evaluated_batches, repeated_predictions
 from kerascheck.meaning.training.read_results import ReadResults, results_read_back
 from kerascheck.meaning.training.repeated_training import RebuiltModel, rebuilt_models, repeated_calls
+from kerascheck.meaning.training.step_counts import Miscount, MiscountedSteps, miscounted_steps
 from kerascheck.meaning.training.steps import eager_steps
 
 __all__ = [
     "SHORT_FIT",
     "FrequentSave",
+    "Miscount",
+    "MiscountedSteps",
     "Portion",
     "ReadResults",
     "RebuiltModel",
@@ -52,6 +55,7 @@ __all__ = [
     "is_free_to_grow",
     "is_worth_acting",
     "may_act_on_batches",
+    "miscounted_steps",
     "needless_recordings",
     "portion_of",
     "rebuilt_models",

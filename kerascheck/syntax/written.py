@@ -112,6 +112,30 @@ def assigned_name(node: cst.CSTNode | None) -> str | None:
     return found.targets[0].value
 
 
+def bindings_of_name(tree: Tree, name: str) -> list[cst.Name]:
+    """Return the places of a module, in any scope, that bind a name: assignments, parameters, loops, imports, ..."""
+    return [node for node in tree.parents if type(node) is cst.Name and node.value == name and _is_bound(tree, node)]
+
+
+def _is_bound(tree: Tree, node: cst.CSTNode) -> bool:
+    holder = tree.parents.get(node)
+    while isinstance(holder, (cst.Tuple, cst.List, cst.Element, cst.StarredElement)):
+        node, holder = holder, tree.parents.get(holder)
+    if isinstance(holder, (cst.AugAssign, cst.For, cst.CompFor, cst.NamedExpr)):
+        return holder.target is node
+    if isinstance(holder, (cst.Param, cst.FunctionDef, cst.ClassDef, cst.ImportAlias)):
+        return holder.name is node
+    return is_target(holder, node) or isinstance(holder, (cst.AsName, cst.Del, cst.NameItem))
+
+
+def sole_value(tree: Tree, node: cst.BaseExpression) -> cst.BaseExpression:
+    """Return the value of a name that a module binds once, by an assignment; other expressions as they are."""
+    bound = bindings_of_name(tree, node.value) if isinstance(node, cst.Name) else []
+    target = tree.parents.get(bound[0]) if len(bound) == 1 else None
+    found = assignment(tree.parents.get(target) if isinstance(target, cst.AssignTarget) else target)
+    return node if found is None else found.value
+
+
 def unread_assignments(tree: Tree, beside: Iterable[cst.CSTNode]) -> list[cst.CSTNode]:
     """Return the single-name assignments whose value is never read.
 

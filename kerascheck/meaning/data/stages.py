@@ -18,6 +18,22 @@ COMBINING = frozenset({"zip", "concatenate", "sample_from_datasets", "choose_fro
 """Operations that only pass on elements of several datasets."""
 
 
+_KEEPS_ENDLESS = frozenset({*BATCHING, "map", "shuffle", "cache", "prefetch", "filter", "enumerate", "with_options"})
+
+
+def is_endless(stage: DatasetOp) -> bool:
+    """Whether a dataset certainly never ends: an unconditional ``repeat()`` that nothing after it cuts short."""
+    for current in stage.upstream():
+        if current.maybe:
+            return False
+        if current.name == "repeat":
+            count = current.given("count")
+            return count is None or isinstance(count, Constant) and count.value in (None, -1)
+        if current.name not in _KEEPS_ENDLESS:
+            return False
+    return False
+
+
 def is_cut_short(stage: DatasetOp) -> bool:
     """Whether a literal limits a stage to a handful of elements."""
     return stage.input is not None and gives_few_elements(stage.input)
