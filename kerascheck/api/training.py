@@ -31,10 +31,17 @@ from kerascheck.meaning.training.read_results import ReadResults, results_read_b
 from kerascheck.meaning.training.repeated_training import RebuiltModel, rebuilt_models, repeated_calls
 from kerascheck.meaning.training.step_counts import Miscount, MiscountedSteps, miscounted_steps
 from kerascheck.meaning.training.steps import eager_steps
+from kerascheck.meaning.training.validation import (
+    LargeValidation,
+    endless_evaluations,
+    evaluations_of_training,
+    large_validations,
+)
 
 __all__ = [
     "SHORT_FIT",
     "FrequentSave",
+    "LargeValidation",
     "Miscount",
     "MiscountedSteps",
     "Portion",
@@ -46,14 +53,17 @@ __all__ = [
     "calls_of_every_batch",
     "compared_fits",
     "eager_steps",
+    "endless_evaluations",
     "environment_loop",
     "epochs_of",
     "evaluated_batches",
+    "evaluations_of_training",
     "frequent_saves",
     "garbage_collections",
     "is_at_end_of_game",
     "is_free_to_grow",
     "is_worth_acting",
+    "large_validations",
     "may_act_on_batches",
     "miscounted_steps",
     "needless_recordings",

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
-from kerascheck.interpreter.array_shapes import shape_of
+from collections.abc import Callable
+
+from kerascheck.interpreter.array_shapes import parts_of, shape_of
 from kerascheck.interpreter.layer_shapes import Shape
-from kerascheck.interpreter.values import Call, SequenceValue, Value, constant, datasets_in, options_of
+from kerascheck.interpreter.values import (
+    Call,
+    Dataset,
+    ExternalInstance,
+    SequenceValue,
+    Value,
+    constant,
+    datasets_in,
+    options_of,
+)
+from kerascheck.knowledge.datasets import BATCHING, FROM_TENSOR_SLICES
 from kerascheck.meaning.program.items import is_one_item
 from kerascheck.syntax.written import rows_of_slice
 
+_SAME_NUMBER = frozenset({"shuffle", "cache", "map", "prefetch", "with_options", "enumerate", *BATCHING})
 _SAME_EXAMPLES = frozenset("shuffle batch prefetch cache repeat take skip with_options apply".split())
 
 
@@ -30,6 +43,61 @@ def least_examples(fit: Call) -> int | None:
         if shape and shape[0] is not None
     ]
     return min((*written, *known, *(() if cut is None else (cut,))), default=None)
+
+
+def most_examples(data: Value | None) -> int | None:
+    """The maximum number of examples in the array, the list of arrays or the finite dataset ``data``; None if unknown.
+
+    A slice of an array of unknown length counts as full.
+    """
+    if isinstance(data, Dataset):
+        return _examples_of_dataset(data, most_examples)
+    shape = shape_of(_first_input(data))
+    return shape[0] if shape else None
+
+
+def known_examples(data: Value | None) -> int | None:
+    """The exact number of examples in the array, the list of arrays or the finite dataset ``data``; None if unknown."""
+    if isinstance(data, Dataset):
+        return _examples_of_dataset(data, known_examples)
+    return most_examples(data) if _is_exact(_first_input(data)) else None
+
+
+def _first_input(data: Value | None) -> Value | None:
+    """The first of several inputs or structured tensors; other data as they are."""
+    while isinstance(data, SequenceValue) and data.items and not data.open and not _is_written_out(data):
+        data = data.items[0]
+    return data
+
+
+def _is_exact(array: Value | None, depth: int = 12) -> bool:
+    """Whether the length of an array follows from known lengths; a slice of an unknown one may be shorter."""
+    if not isinstance(array, ExternalInstance) or not depth:
+        return False
+    if parts_of(array) is not None:
+        return True
+    if array.call is not None:
+        given = (array.call.receiver, array.call.first)
+        return shape_of(array) is not None and all(_is_exact(each, depth - 1) for each in given if shape_of(each))
+    made = array.attributes.get("operands")
+    return isinstance(made, SequenceValue) and bool(made.items) and all(_is_exact(e, depth - 1) for e in made.items)
+
+
+def _examples_of_dataset(data: Dataset, count: Callable[[Value | None], int | None]) -> int | None:
+    """The number of examples in a dataset that slices an array; None if unknown or endless."""
+    stages = list(data.stage.upstream())[::-1]
+    if stages[0].name != FROM_TENSOR_SLICES or any(stage.maybe for stage in stages):
+        return None
+    examples = count(stages[0].given("tensors"))
+    is_batched = False
+    for stage in stages[1:]:
+        cut = constant(stage.given("count")) if stage.name in ("take", "skip") else None
+        if examples is not None and type(cut) is int and cut >= 0 and not is_batched:
+            examples = min(examples, cut) if stage.name == "take" else max(examples - cut, 0)
+        elif stage.name not in _SAME_NUMBER:
+            return None
+        is_batched = is_batched or stage.name in BATCHING
+    return examples
 
 
 def trained_examples(fit: Call) -> int | None:

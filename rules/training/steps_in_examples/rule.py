@@ -19,8 +19,9 @@ class StepsInExamples(Rule):
     ## Why it costs
 
     A step takes a whole batch. With the number of rows as the number of steps, each epoch passes over the data as often
-    as a batch has examples: 32 times with batches of 32. The reported epochs, learning rate schedules and early stopping
-    then mean something else, too.
+    as a batch has examples. With 3,200 rows in batches of 32 and a small dense model, `steps_per_epoch=len(x)` took 29
+    times as long as `len(x) // 32` (median of five alternating runs, Keras 3.15, TensorFlow 2.21, 2 busy CPU cores, no
+    GPU). The reported epochs, learning rate schedules and early stopping then mean something else, too.
 
     After two divisions, an epoch sees only a small part of the data. The validation and the callbacks of each epoch take
     most of the time.
@@ -57,6 +58,7 @@ class StepsInExamples(Rule):
     code = "KC418"
     name = "steps-in-examples"
     summary = "steps count examples instead of batches"
+    evidence_note = "A step takes equally long; the gain is that an epoch has fewer of them."
     severity = Severity.WARNING
     applies = Applies(graph_code=False)
     triggers = ("steps",)
