@@ -40,6 +40,7 @@ from kerascheck.meaning.data.serial_maps import (
     serial,
 )
 from kerascheck.meaning.data.shuffles import is_batched_again, shuffled_batches, shuffled_images
+from kerascheck.meaning.data.skipped_work import SkippedWork, skipped_work
 from kerascheck.meaning.data.stages import nearest_before
 
 __all__ = [
@@ -57,6 +58,7 @@ __all__ = [
     "ReorderKind",
     "ReorderRequest",
     "Serial",
+    "SkippedWork",
     "Unfrozen",
     "arrangement",
     "counted_lists",
@@ -88,5 +90,6 @@ __all__ = [
     "serial",
     "shuffled_batches",
     "shuffled_images",
+    "skipped_work",
     "waits_without_gil",
 ]

@@ -17,7 +17,7 @@ from kerascheck.fixes.builders.calls import (
     rename_method,
     replace_generator_method,
 )
-from kerascheck.fixes.builders.chains import rearranged, take_before_cache
+from kerascheck.fixes.builders.chains import rearranged, skip_before_map, take_before_cache
 from kerascheck.fixes.builders.datasets import (
     append_prefetch,
     move_prefetch,
@@ -66,6 +66,7 @@ __all__ = [
     "replace_generator_method",
     "replace_numpy",
     "set_memory_growth",
+    "skip_before_map",
     "swap_with_batch",
     "take_before_cache",
     "tensorflow_print",

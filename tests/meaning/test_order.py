@@ -17,12 +17,13 @@ HEAD = MODEL + (
 )
 WRITTEN = {
     "decode": "map(decode)", "augment": "map(augment)", "scale": "map(scale)", "batch": "batch(32)", "shuffle": "shuffle(1000)", "cache": "cache()",
-    "take": "take(500)", "repeat": "repeat()", "prefetch": "prefetch(2)", "filter": "filter(scale)", "interleave": "interleave(tf.data.TFRecordDataset)",
+    "take": "take(500)", "skip": "skip(500)", "repeat": "repeat()", "prefetch": "prefetch(2)", "filter": "filter(scale)", "interleave": "interleave(tf.data.TFRecordDataset)",
 }  # fmt: skip
 KINDS = {
     "cache": ReorderKind.CACHE_EARLIER,
     "shuffle": ReorderKind.SHUFFLE_EARLIER,
     "take": ReorderKind.TAKE_EARLIER,
+    "skip": ReorderKind.SKIP_EARLIER,
     "repeat": ReorderKind.REPEAT_LATER,
     "prefetch": ReorderKind.PREFETCH_LAST,
 }
@@ -74,6 +75,8 @@ def ordered(folder, operations, *requests):
         ("decode cache take batch", ["take"], "decode take cache batch"),
         ("cache scale take batch", ["take"], "take cache scale batch"),
         ("decode cache batch take", ["take"], "decode batch take cache"),
+        ("shuffle decode scale prefetch skip batch", ["skip"], "shuffle skip decode scale prefetch batch"),
+        ("decode shuffle scale skip", ["skip"], "decode shuffle skip scale"),
         ("repeat shuffle batch", ["repeat"], "shuffle repeat batch"),
         ("repeat scale cache shuffle batch", ["repeat"], "scale cache shuffle repeat batch"),
         ("prefetch batch scale", ["prefetch"], "batch scale prefetch"),
@@ -90,6 +93,8 @@ def ordered(folder, operations, *requests):
             ["shuffle", "+cache decode", "+prefetch shuffle"],
             "decode +cache shuffle augment batch +prefetch",
         ),
+        ("decode skip batch shuffle", ["skip", "shuffle"], "skip shuffle decode batch"),
+        ("decode skip batch", ["skip", "+cache decode"], "skip decode +cache batch"),
         ("augment cache take batch shuffle", ["cache", "take"], "take cache augment batch shuffle"),
         ("repeat decode batch shuffle cache", ["repeat", "shuffle", "cache"], "decode cache shuffle repeat batch"),
         # No order satisfies the requests.
@@ -98,6 +103,7 @@ def ordered(folder, operations, *requests):
         ("decode take shuffle", ["shuffle"], None),
         ("shuffle batch decode", ["+cache decode"], None),
         ("cache augment batch take", ["take"], None),
+        ("decode batch skip", ["skip"], None),
         ("repeat take shuffle", ["repeat"], None),
         ("decode augment batch take", ["+cache decode"], None),
     ],

@@ -169,3 +169,25 @@ def take_before_cache(module: Module, request: ReorderRequest, cache: DatasetOp,
         dataset_proofs.passed_on(*zip(chain, chain[1:])),
         dataset_proofs.known_consumers(module, chain),
     )
+
+
+def skip_before_map(module: Module, request: ReorderRequest) -> Fix | None:
+    """Move a skip in front of the maps whose results it discards.
+
+    Args:
+        module: the module.
+        request: the rule's request for the skip.
+    """
+    passed = [request.stage]
+    while (before := passed[-1].input) is not None and before.name in ("map", "prefetch", "with_options"):
+        passed.append(before)
+    chain = passed[::-1]
+    return rearranged(
+        module,
+        [request],
+        "Skip before the map",
+        dataset_proofs.pure_function(chain),
+        dataset_proofs.same_order(module, chain),
+        dataset_proofs.passed_on(*zip(chain, chain[1:])),
+        dataset_proofs.known_consumers(module, chain),
+    )

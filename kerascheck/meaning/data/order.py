@@ -1,6 +1,6 @@
 """The order of a chain of dataset operations: requests of rules, and one order that satisfies all of them.
 
-The target order is: read and decode, take, cache, shuffle, draw random numbers, repeat, batch, prefetch. Operations
+The target order is: skip, read and decode, take, cache, shuffle, draw random numbers, repeat, batch, prefetch. Operations
 without a request stay in place.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from kerascheck.interpreter.values import DatasetOp, constant
 from kerascheck.knowledge.datasets import BATCHING
@@ -37,6 +38,8 @@ class ReorderKind(enum.Enum):
     """A shuffle before batching and image decoding."""
     TAKE_EARLIER = enum.auto()
     """A take before the cache."""
+    SKIP_EARLIER = enum.auto()
+    """A skip before the maps directly in front of it."""
     REPEAT_LATER = enum.auto()
     """A repeat after shuffle and cache."""
     PREFETCH_LAST = enum.auto()
@@ -49,6 +52,7 @@ CONFLICTING = frozenset(
         ReorderKind.CACHE_EARLIER,
         ReorderKind.SHUFFLE_EARLIER,
         ReorderKind.TAKE_EARLIER,
+        ReorderKind.SKIP_EARLIER,
         ReorderKind.REPEAT_LATER,
     }
 )
@@ -134,6 +138,12 @@ def arrangement(pipelines: Pipelines, requests: Collection[ReorderRequest]) -> A
 
 
 def _arrange(order: list[Item], asked: dict[ReorderKind, list[DatasetOp]]) -> None:
+    for skip in asked[ReorderKind.SKIP_EARLIER]:
+        passed = list(takewhile(lambda item: item.name in _ONE_BY_ONE, reversed(order[: order.index(skip)])))
+        first = max((at for at, item in enumerate(passed, 1) if item.name == "map"), default=0)
+        if not first:
+            raise _Unordered
+        _move(order, skip, order.index(skip) - first)
     for stage in asked[ReorderKind.ADD_CACHE]:
         order.insert(order.index(stage) + 1, Added("cache"))
     for take in asked[ReorderKind.TAKE_EARLIER]:
