@@ -41,6 +41,7 @@ _ACTS_ON_IMPORT = (
     "set_virtual_device_configuration",
     "enable_debug_mode",
 )
+_CALL_ON_IMPORT = re.compile(r"^[A-Za-z_][\w.]*\(", re.M)
 # A module without any of these is irrelevant to all rules: its functions are not followed.
 _WORTH_FOLLOWING = re.compile(
     r"tf\.data\b|Dataset|GradientTape|apply_gradients|memory_growth|set_(?:global_|dtype_)?policy|\.fit\(|\.batch\(|py_function|"
@@ -203,8 +204,12 @@ class Module:
 
     @cached_property
     def acts_on_import(self) -> bool:
-        """Whether importing it may do more than define names."""
-        return any(map(self.says, _ACTS_ON_IMPORT))
+        """Whether importing it may do more than define names: in its own code, or in an imported function."""
+        if any(map(self.says, _ACTS_ON_IMPORT)):
+            return True
+        return self.does(_CALL_ON_IMPORT) and any(
+            module.says(word) for module in self.project.imported(self) for word in _ACTS_ON_IMPORT
+        )
 
     @cached_property
     def memory(self) -> dict[Any, Any]:

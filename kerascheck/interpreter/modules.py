@@ -33,6 +33,9 @@ def run_module(state: AbstractState, module: ModuleLike) -> Scope:
     state.module, state.scope = module, scope
     state.path = ExecutionPath("root", None, module, module.tree.root)
     try:
+        if module is state.entry and any(level for _, level in module.import_names):
+            # Relative imports work only in a package, which Python has run before.
+            run_packages(state, module, MAX_IMPORT_DEPTH)
         state.run_block(module.tree.root.body)
     finally:
         state.module, state.scope, state.path = saved
@@ -59,6 +62,19 @@ def _is_followed(state: AbstractState, module: ModuleLike) -> bool:
 
 
 _EAGER_SWITCH = re.compile(r"\brun_(?:functions_)?eagerly\b")
+
+
+def run_packages(state: AbstractState, module: ModuleLike, depth: int) -> None:
+    """Run the packages around a module that act on import, the outermost first.
+
+    Args:
+        depth: how many packages to run at most: the number of dots in the imported name.
+    """
+    own = 2 if module.is_package else 1
+    for level in reversed(range(own, own + depth)):
+        package = module.project.find(module, "", level)
+        if package is not None and package.acts_on_import:
+            run_module(state, package)
 
 
 def module_value(state: AbstractState, module: ModuleLike) -> Value:

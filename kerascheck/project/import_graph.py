@@ -56,6 +56,12 @@ def added_folders(text: str, folder: str) -> list[str]:
     return found
 
 
+def packages_of(dotted: str) -> list[str]:
+    """The packages that importing a dotted name imports first, the outermost first: ``a`` and ``a.b`` for ``a.b.c``."""
+    parts = dotted.split(".")
+    return [".".join(parts[:count]) for count in range(1, len(parts))]
+
+
 def project_root(path: str) -> str:
     """The nearest folder upwards that looks like a project root, or else the file's own folder.
 
@@ -135,10 +141,10 @@ class ImportGraph:
             level = len(base) - len(base.lstrip("."))
             listed = _AS.sub("", (names or modules).decode("utf-8", "replace"))
             words = re.findall(r"[\w.]+", listed)
-            dotted = (
+            named = (
                 [base.lstrip(".")] + [f"{base.lstrip('.')}.{word}".strip(".") for word in words] if package else words
             )
-            for name in dotted:
+            for name in dict.fromkeys(name for each in named for name in (each, *packages_of(each))):
                 if name and (target := self._resolve(path, name, level) or self._resolve_in(added, path, name, level)):
                     yield target
 

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterator
 
-from kerascheck.project.import_graph import added_folders
+from kerascheck.project.import_graph import added_folders, packages_of
 from kerascheck.source import dependencies
 from kerascheck.source.code import compact, without_comments, without_strings
 from kerascheck.source.reading import decode, display_path, read_bytes
@@ -36,16 +36,20 @@ def import_lines(bare_code: str) -> Iterator[re.Match[str]]:
 
 
 def import_names(bare_code: str) -> list[tuple[str, int]]:
-    """The dotted names that import lines may refer to, with their number of leading dots."""
+    """The dotted names that import lines may refer to, with their number of leading dots.
+
+    Importing ``a.b`` also imports the package ``a``.
+    """
     found: dict[tuple[str, int], None] = {}
     for match in import_lines(bare_code):
         base, names, plain = match["base"], match["names"], match["plain"]
         if plain:
-            found.update(dict.fromkeys((part.split()[0], 0) for part in plain.split(",") if part.split()))
+            for part in filter(None, map(str.split, plain.split(","))):
+                found.update(dict.fromkeys((name, 0) for name in (part[0], *packages_of(part[0]))))
         elif base is not None:
             dotted = base.lstrip(".")
             level = len(base) - len(dotted)
-            found[dotted, level] = None
+            found.update(dict.fromkeys((name, level) for name in (dotted, *packages_of(dotted))))
             for name in names.strip("( )").split(","):
                 if name.split():
                     found[f"{dotted}.{name.split()[0]}" if dotted else name.split()[0], level] = None

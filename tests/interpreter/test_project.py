@@ -98,6 +98,12 @@ def test_imports_are_followed_breadth_first_and_each_module_once(tmp_path):
     assert names(tmp_path, project.imported(module("train.py"))) == ["a.py", "b.py", "c.py", "d.py"]
 
 
+@pytest.mark.parametrize("statement", ["import pkg.sub.a", "from pkg.sub import a", "from pkg.sub.a import x"])
+def test_the_packages_around_a_module_are_imported(tmp_path, statement):
+    project, module = project_in(tmp_path, {"train.py": statement, "pkg/__init__.py": "", "pkg/sub/a.py": ""})
+    assert sorted(names(tmp_path, project.imported(module("train.py")))) == ["pkg/__init__.py", "pkg/sub/a.py"]
+
+
 def test_the_number_of_imported_modules_is_limited(tmp_path):
     files = {f"m{n}.py": f"import m{n + 1}\n" for n in range(120)}
     project, module = project_in(tmp_path, files)

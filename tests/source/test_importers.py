@@ -72,6 +72,15 @@ def test_nearer_importers_come_first(importers):
     assert importers("data.py", **files) == ["b.py", "c.py", "a.py"]
 
 
+@pytest.mark.parametrize(
+    "statement", ["import pkg.sub.data", "from pkg.sub import data", "from pkg.sub.data import make"]
+)
+def test_importing_a_module_imports_the_packages_around_it(importers, tmp_path, statement):
+    (tmp_path / "pkg").mkdir()
+    (tmp_path / "pkg" / "__init__.py").write_text("")
+    assert importers("pkg/__init__.py", pkg__sub__data="", train=statement) == ["train.py"]
+
+
 def test_importing_a_package_by_name(importers, tmp_path):
     (tmp_path / "pkg").mkdir()
     (tmp_path / "pkg" / "__init__.py").write_text("")

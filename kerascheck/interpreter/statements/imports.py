@@ -7,7 +7,7 @@ import libcst as cst
 from kerascheck.interpreter.abstract_state import AbstractState
 from kerascheck.interpreter.binding import bind_name
 from kerascheck.interpreter.internal_values import Imported
-from kerascheck.interpreter.modules import module_value, run_module
+from kerascheck.interpreter.modules import module_value, run_module, run_packages
 from kerascheck.interpreter.nodes import dotted_name
 from kerascheck.interpreter.values import (
     UNKNOWN,
@@ -27,6 +27,8 @@ def run_import(state: AbstractState, node: cst.Import) -> None:
     for alias in node.names:
         dotted = dotted_name(alias.name)
         local = state.module.project.find(state.module, dotted, 0)
+        if local is not None:
+            run_packages(state, local, dotted.count("."))
         bound = alias.evaluated_alias
         if bound is not None:
             value: Value = module_value(state, local) if local else external(dotted)
@@ -70,6 +72,8 @@ def run_import_from(state: AbstractState, node: cst.ImportFrom) -> None:
     local = state.module.project.find(state.module, base, level)
     if not level:
         state.record(node, "builtins.import", base, UNKNOWN, Arguments([Constant(base)]))
+    if local is not None:
+        run_packages(state, local, base.count("."))
     if isinstance(node.names, cst.ImportStar):
         if local is not None:
             variables = run_module(state, local).variables
@@ -92,6 +96,8 @@ def run_import_from(state: AbstractState, node: cst.ImportFrom) -> None:
             bind_name(state, bound, module_value(state, inner) if inner else UNKNOWN)
         elif local is None:
             inner = state.module.project.find(state.module, f"{base}.{name}", 0)
+            if inner is not None:
+                run_packages(state, inner, base.count(".") + 1)
             bind_name(state, bound, module_value(state, inner) if inner else external(f"{base}.{name}"))
         else:
             if local.acts_on_import:
