@@ -12,7 +12,7 @@ from kerascheck.interpreter.array_shapes import parts_of, shape_of, split_of
 from kerascheck.interpreter.attributes import set_attribute
 from kerascheck.interpreter.expressions.subscripts import index_of
 from kerascheck.interpreter.joins import any_of, join
-from kerascheck.interpreter.nodes import differentiated, remembered
+from kerascheck.interpreter.nodes import as_tuple, differentiated, remembered
 from kerascheck.interpreter.purity import derived
 from kerascheck.interpreter.timing import collect
 from kerascheck.interpreter.value_kinds import is_array
@@ -122,7 +122,7 @@ def _may_be_tensor(value: Value) -> bool:
 
 
 def _unpack(state: AbstractState, elements: Sequence[cst.BaseElement], value: Value) -> None:
-    value = parts_of(value) or value
+    value = parts_of(value) or as_tuple(value)
     for option in options_of(value):
         if isinstance(option, SequenceValue) and not option.open and len(option.items) == len(elements):
             for element, item in zip(elements, option.items):

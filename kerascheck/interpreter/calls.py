@@ -107,15 +107,30 @@ def _instantiate(state: AbstractState, cls: Class, arguments: Arguments, node: c
     if isinstance(init, Function):
         state.inline(state.bound(init, instance), arguments, node)
     else:
-        # The constructor of a dataclass or NamedTuple takes its fields in order.
-        fields = fields_of(cls)
-        instance.attributes.update(zip(fields, arguments.positional))
-        instance.attributes.update(arguments.keywords)
-        if arguments.unknown_positional or arguments.unknown_keywords:
-            state.invalidate(instance)
-        if not fields:
-            state.escape(arguments, node)
+        _fill_fields(state, instance, arguments, node)
     return instance
+
+
+def _fill_fields(state: AbstractState, instance: Instance, arguments: Arguments, node: cst.CSTNode) -> None:
+    """Run the constructor of a dataclass or NamedTuple, which takes its fields in order."""
+    fields = fields_of(instance.cls)
+    for name in fields:
+        member = instance.cls.member(name)
+        if isinstance(member, ExternalInstance) and member.name == "dataclasses.field" and member.call is not None:
+            given = member.call.arguments.keywords
+            factory = given.get("default_factory")
+            instance.attributes[name] = (
+                given.get("default", UNKNOWN) if factory is None else state.call(factory, Arguments(), node)
+            )
+    instance.attributes.update(zip(fields, arguments.positional))
+    instance.attributes.update(arguments.keywords)
+    if arguments.unknown_positional or arguments.unknown_keywords:
+        state.invalidate(instance)
+    if not fields:
+        state.escape(arguments, node)
+    after = instance.cls.member("__post_init__")
+    if isinstance(after, Function):
+        state.inline(state.bound(after, instance), Arguments(), node)
 
 
 def _call_instance(state: AbstractState, instance: Instance, arguments: Arguments, node: cst.CSTNode) -> Value:

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import libcst as cst
 
-from kerascheck.interpreter.values import Class, Constant, ModuleLike
+from kerascheck.interpreter.values import UNKNOWN, Class, Constant, Instance, ModuleLike, SequenceValue, Value
 from kerascheck.syntax.written import assignment
 
 _DERIVATIVES = frozenset({"gradient", "jacobian", "batch_jacobian"})
@@ -79,6 +79,18 @@ def fields_of(cls: Class) -> list[str]:
                 if isinstance(statement, cst.AnnAssign) and isinstance(statement.target, cst.Name):
                     names[statement.target.value] = None
     return list(names)
+
+
+def attributes_of(record: Instance) -> dict[str, Value]:
+    """The values of the annotated fields of an instance; UNKNOWN for one without a visible value."""
+    return {name: record.attributes.get(name) or record.cls.member(name) or UNKNOWN for name in fields_of(record.cls)}
+
+
+def as_tuple(value: Value) -> Value:
+    """The items of an instance of a ``NamedTuple`` class of the tree; other values as they are."""
+    if not isinstance(value, Instance) or "typing.NamedTuple" not in value.cls.external_bases():
+        return value
+    return SequenceValue("tuple", list(attributes_of(value).values()))
 
 
 def differentiated(module: ModuleLike, node: cst.FunctionDef | cst.Lambda | cst.Module) -> set[str]:

@@ -7,6 +7,7 @@ import libcst as cst
 from kerascheck.interpreter import array_shapes
 from kerascheck.interpreter.abstract_state import AbstractState
 from kerascheck.interpreter.joins import any_of, join
+from kerascheck.interpreter.nodes import as_tuple
 from kerascheck.interpreter.purity import computed
 from kerascheck.interpreter.value_kinds import is_array, is_symbolic, is_text
 from kerascheck.interpreter.values import (
@@ -30,7 +31,7 @@ from kerascheck.knowledge.python import item_of
 
 
 def eval_subscript(state: AbstractState, node: cst.Subscript) -> Value:
-    value = state.eval(node.value)
+    value = as_tuple(state.eval(node.value))
     indices = _indices(state, node)
     key = _only(indices)
     if isinstance(value, (ExternalInstance, Method)) and is_symbolic(value):
