@@ -57,7 +57,13 @@ def _of_instance(state: AbstractState, value: Instance, name: str, node: cst.CST
     return Method(value, name) if member is None else member
 
 
+def _of_function(state: AbstractState, value: Function, name: str, node: cst.CSTNode) -> Value:
+    return Constant(value.name) if name == "__name__" else _method(value, name)
+
+
 def _of_class(state: AbstractState, value: Class, name: str, node: cst.CSTNode) -> Value:
+    if name == "__name__":
+        return Constant(value.name)
     member = value.member(name)
     if isinstance(member, Function) and member.kind == "classmethod":
         return state.bound(member, value)
@@ -117,6 +123,7 @@ _ATTRIBUTES: dict[type[Value], Callable[[AbstractState, Any, str, cst.CSTNode], 
     External: _of_external,
     Instance: _of_instance,
     Class: _of_class,
+    Function: _of_function,
     ExternalInstance: _of_external_instance,
     LoopVariable: _of_external_instance,
     ModuleValue: _of_module,

@@ -41,6 +41,8 @@ _ACTS_ON_IMPORT = (
     "set_virtual_device_configuration",
     "enable_debug_mode",
 )
+# A decorator that enters a function or class into a registry of the tree; that of Keras is for loading models.
+_REGISTERS = re.compile(r"^@(?!\S*serializable)[\w.]*[Rr]egist", re.M)
 _CALL_ON_IMPORT = re.compile(r"^[A-Za-z_][\w.]*\(", re.M)
 # A module without any of these is irrelevant to all rules: its functions are not followed.
 _WORTH_FOLLOWING = re.compile(
@@ -205,7 +207,7 @@ class Module:
     @cached_property
     def acts_on_import(self) -> bool:
         """Whether importing it may do more than define names: in its own code, or in an imported function."""
-        if any(map(self.says, _ACTS_ON_IMPORT)):
+        if any(map(self.says, _ACTS_ON_IMPORT)) or self.does(_REGISTERS):
             return True
         return self.does(_CALL_ON_IMPORT) and any(
             module.says(word) for module in self.project.imported(self) for word in _ACTS_ON_IMPORT

@@ -20,6 +20,7 @@ from kerascheck.interpreter.libraries.registry import (
     takes_functions,
 )
 from kerascheck.interpreter.limits import MAX_OPTIONS
+from kerascheck.interpreter.modules import module_value, run_packages
 from kerascheck.interpreter.purity import as_texts, computed
 from kerascheck.interpreter.value_kinds import is_number, is_text
 from kerascheck.interpreter.values import (
@@ -42,6 +43,7 @@ from kerascheck.interpreter.values import (
     Value,
     constant,
     datasets_in,
+    external,
     holds_tensor,
     options_of,
 )
@@ -207,6 +209,19 @@ def _number(name: str, call: Call) -> Value | None:
 
 def _short(call: Invocation) -> str:
     return call.name.removeprefix("builtins.")
+
+
+@function("importlib.import_module")
+def _import_module(state: AbstractState, call: Invocation) -> Value | None:
+    name = constant(call.first)
+    if not isinstance(name, str):
+        return None
+    level = len(name) - len(name.lstrip("."))
+    module = state.module.project.find(state.module, name[level:], level)
+    if module is None:
+        return None if level else external(name)
+    run_packages(state, module, name[level:].count("."))
+    return module_value(state, module)
 
 
 @function("functools.partial")

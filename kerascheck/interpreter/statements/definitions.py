@@ -52,7 +52,10 @@ def run_function_definition(state: AbstractState, node: cst.FunctionDef, owner: 
 
 def _decorate(state: AbstractState, value: Value, decorator: cst.BaseExpression, function: Function) -> Value:
     if isinstance(decorator, cst.Attribute) and decorator.attr.value in ("setter", "deleter", "getter", "register"):
-        state.eval(decorator)
+        registers = state.eval(decorator)
+        if isinstance(registers, Function) and decorator.attr.value == "register":
+            # A registry of the tree; singledispatch has a method with this name, too.
+            state.call(registers, Arguments([value]), decorator)
         return value
     maker = state.eval(decorator.func) if isinstance(decorator, cst.Call) else None
     if isinstance(maker, External) and maker.name in PY_FUNCTIONS:
@@ -85,8 +88,7 @@ def _decorate(state: AbstractState, value: Value, decorator: cst.BaseExpression,
 
 def run_class_definition(state: AbstractState, node: cst.ClassDef) -> None:
     bases = tuple(state.eval(base.value) for base in node.bases if not base.star)
-    for decorator in node.decorators:
-        state.eval(decorator.decorator)
+    decorators = [(each.decorator, state.eval(each.decorator)) for each in node.decorators]
     cls = Class(state.module, node, node.name.value, bases, {})
     scope = Scope(state.scope, cls.members)
     saved, state.scope = state.scope, scope
@@ -103,3 +105,7 @@ def run_class_definition(state: AbstractState, node: cst.ClassDef) -> None:
         cls.members.update(scope.variables)
         state.scope = saved
     bind_name(state, node.name.value, cls)
+    for decorator, registers in reversed(decorators):
+        # Such a decorator usually registers the class, and returns it.
+        if isinstance(registers, Function):
+            state.call(registers, Arguments([cls]), decorator)

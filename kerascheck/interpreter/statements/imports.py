@@ -102,4 +102,7 @@ def run_import_from(state: AbstractState, node: cst.ImportFrom) -> None:
         else:
             if local.acts_on_import:
                 run_module(state, local)
+            inner = state.module.project.find(local, name, 1) if local.is_package else None
+            if inner is not None and inner.acts_on_import:
+                run_module(state, inner)
             bind_name(state, bound, Imported(local, name))

@@ -220,3 +220,11 @@ def test_super_outside_of_a_class_is_unknown(tmp_path, text):
 def test_the_seconds_of_a_time_are_that_time(tmp_path):
     value = value_of(tmp_path, "import time; a = time.time(); (time.time() - a).total_seconds()")
     assert isinstance(value, ExternalInstance) and value.name == "time.elapsed"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("importlib.import_module('settings').rate", 3), ("importlib.import_module(flag).rate", None)]
+)
+def test_a_constant_names_a_module(tmp_path, text, expected):
+    (tmp_path / "settings.py").write_text("rate = 3\n")
+    assert constant(value_of(tmp_path, f"import importlib; {text}")) == expected
