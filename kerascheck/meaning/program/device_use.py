@@ -114,6 +114,11 @@ class DeviceUse(Trainings):
                 found = found or call
         return found
 
+    @cached_property
+    def gpu_choices(self) -> list[Call]:
+        """The calls that choose visible GPUs, without those that hide all of them if the user asks for that."""
+        return [call for call, hides in self._visible_devices() if not (hides and _is_option(call.path))]
+
     def _visible_devices(self) -> Iterator[tuple[Call, bool]]:
         """The calls that choose visible GPUs, each with whether they certainly choose none."""
         for call in self._calls.named(*SET_VARIABLE, SET_VISIBLE_DEVICES):

@@ -17,7 +17,9 @@ def _is_device(value):
 
 
 def _may_leave_one(call):
-    """Whether a call of ``set_visible_devices`` may leave a single GPU visible: not where it is given all of them, two or more, or processors."""
+    """Whether a call that chooses devices may leave a single GPU visible: not if it names all of them, several, or CPUs."""
+    if call.name != names.devices.SET_VISIBLE_DEVICES:
+        return "," not in str(constant(call.given("value")))
     if constant(call.given("device_type")) == "CPU":
         return False
     devices = call.given("devices")
@@ -56,7 +58,7 @@ class PartialMemoryGrowth(Rule):
     - The script leaves one GPU visible with `set_visible_devices`, or passes it a value that may be a single GPU. All
       GPUs or a list of two are more than one; CPUs do not count.
     - The script sets `CUDA_VISIBLE_DEVICES` to one device or to a value that is not a literal, or only such scripts
-      import the module.
+      import the module. An option that hides all GPUs does not count: without it, all are visible.
     - `set_memory_growth(gpus[0], False)`, or a branch that counts one device.
     - The device is a parameter of a function.
 
@@ -97,11 +99,7 @@ class PartialMemoryGrowth(Rule):
     triggers = ("set_memory_growth",)
 
     def check(self, module):
-        if "," not in str(
-            module.program.environment.get("CUDA_VISIBLE_DEVICES", ",")
-        ) or module.project.is_shown_one_gpu(module):
-            return
-        if any(map(_may_leave_one, module.program.calls(names.devices.SET_VISIBLE_DEVICES))):
+        if module.project.is_shown_one_gpu(module) or any(map(_may_leave_one, module.program.gpu_choices)):
             return
         calls = list(module.program.calls(names.devices.SET_MEMORY_GROWTH))
         indices = [

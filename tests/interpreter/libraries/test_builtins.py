@@ -223,7 +223,8 @@ def test_the_seconds_of_a_time_are_that_time(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"), [("importlib.import_module('settings').rate", 3), ("importlib.import_module(flag).rate", None)]
+    ("text", "expected"),
+    [("importlib.import_module('settings').rate", 3), ("importlib.import_module(flag).rate", None)],
 )
 def test_a_constant_names_a_module(tmp_path, text, expected):
     (tmp_path / "settings.py").write_text("rate = 3\n")
