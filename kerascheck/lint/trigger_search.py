@@ -29,7 +29,10 @@ _OF_KERAS = re.compile(
 
 
 # A loop, a training, or a statement at module level that may call one. In a notebook the statement is a JSON string.
-_RUNS = re.compile(rb"^[ \t]*\"?[ \t]*(?:for|while)\b|\.fit(?:_generator)?\(|^(?:if\b|[a-z_]\w*(?:\.\w+)*\()", re.M)
+_RUNS = re.compile(
+    rb"^[ \t]*\"?[ \t]*(?:for|while)\b|\.fit(?:_generator)?\(|^(?:if\b|(?:[\w., \t]+=[ \t]*)?[A-Za-z_]\w*(?:\.\w+)*\()",
+    re.M,
+)
 
 
 @registry.remembered

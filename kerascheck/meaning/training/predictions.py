@@ -134,7 +134,7 @@ def _is_small_or_for_people(module: Module, call: Call, given: cst.BaseExpressio
         seldom is not None
         and not _fills_batch(seldom)
         or _is_asked_for(call, loop)
-        or any(_trains_long(other, loop) for other in beside)
+        or any(_trains_long(module, other, loop) for other in beside)
     )
 
 
@@ -325,10 +325,11 @@ def _is_asked_for(call: Call, loop: ExecutionPath) -> bool:
     return any(KEY_PRESSES.search(condition.question) for condition in call.path.conditions(within=loop))
 
 
-def _trains_long(call: Call, loop: ExecutionPath) -> bool:
+def _trains_long(module: Module, call: Call, loop: ExecutionPath) -> bool:
     """Whether a call trains so long that a predict beside it is negligible.
 
-    It trains more than one epoch on data that may be a batch, or on the same data in every iteration.
+    It trains more than one epoch on data that may be a batch, or on the same data in every iteration. A step of a game
+    trains on a batch of its memory.
     """
     if call.attribute not in ("fit", "fit_generator"):
         return False
@@ -354,6 +355,7 @@ def _trains_long(call: Call, loop: ExecutionPath) -> bool:
         given is not None
         and isinstance(given.value, (cst.Name, cst.Attribute))
         and loop_that_changes(given.value, call.path) is not loop
+        and environment_loop(module, call.path) is not loop
     )
 
 
