@@ -234,6 +234,23 @@ def test_trigger_matches_whole_names(code, trigger, held):
     assert (trigger in trigger_search.triggers_in_code(code)) is held
 
 
+@pytest.mark.parametrize(
+    ("code", "runs"),
+    [
+        ("main()", True),
+        ("Coach(game, net).learn()", True),
+        ("history = Trainer(net).run()", True),
+        ("train, test = data.splits()", True),
+        ("for fold in folds: pass", True),
+        ("import data", False),
+        ("def f(): g()", False),
+        ("RATE = 3", False),
+    ],
+)
+def test_importer_that_runs_code_is_parsed(code, runs):
+    assert trigger_search.has_words(code.encode(), True) is runs
+
+
 HELPER = "import keras\nimport numpy as np\n\ndef total(x):\n    return np.sum(x)\n"
 LAYER = "import keras\nfrom {module} import total\n\nclass Net(keras.layers.Layer):\n    def call(self, x):\n        return total(x)\n"
 

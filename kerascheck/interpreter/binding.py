@@ -24,6 +24,7 @@ from kerascheck.interpreter.values import (
     DictValue,
     External,
     ExternalInstance,
+    IteratorValue,
     Method,
     SequenceValue,
     Tensor,
@@ -123,6 +124,8 @@ def _may_be_tensor(value: Value) -> bool:
 
 def _unpack(state: AbstractState, elements: Sequence[cst.BaseElement], value: Value) -> None:
     value = parts_of(value) or as_tuple(value)
+    if isinstance(value, IteratorValue) and value.kind == "comprehension":
+        value = value.over[0]
     for option in options_of(value):
         if isinstance(option, SequenceValue) and not option.open and len(option.items) == len(elements):
             for element, item in zip(elements, option.items):

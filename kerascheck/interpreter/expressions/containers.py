@@ -91,7 +91,7 @@ def eval_comprehension(state: AbstractState, node: cst.BaseComp) -> Value:
     if isinstance(node, cst.DictComp):
         return DictValue({node: value}, open=True, most=most)
     if isinstance(node, cst.GeneratorExp):
-        return IteratorValue("generator", [SequenceValue("list", [value], open=True, most=most)])
+        return IteratorValue("comprehension", [SequenceValue("list", [value], open=True, most=most)])
     trips = loops[0].trips if len(loops) == 1 and not node.for_in.ifs else None
     if trips is not None and trips <= MAX_OPTIONS:
         return bounded(SequenceValue("list", [value] * trips))

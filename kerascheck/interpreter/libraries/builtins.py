@@ -108,6 +108,8 @@ def _collection(state: AbstractState, call: Invocation) -> Value:
         return SequenceValue(kind, list(first.items), first.open)
     if isinstance(first, IteratorValue) and first.kind == "values" and isinstance(first.over[0], DictValue):
         return SequenceValue(kind, list(first.over[0].items.values()), open=True, most=first.over[0].most)
+    if isinstance(first, IteratorValue) and first.kind == "comprehension" and isinstance(first.over[0], SequenceValue):
+        return SequenceValue(kind, list(first.over[0].items), open=True, most=first.over[0].most)
     read = list(state.iterated(first))
     for dataset in read:
         state.sink("inspect", dataset, call.node)
