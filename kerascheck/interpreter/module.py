@@ -43,7 +43,7 @@ _ACTS_ON_IMPORT = (
 )
 # A decorator that enters a function or class into a registry of the tree; that of Keras is for loading models.
 _REGISTERS = re.compile(r"^@(?!\S*serializable)[\w.]*[Rr]egist", re.M)
-_CALL_ON_IMPORT = re.compile(r"^[A-Za-z_][\w.]*\(", re.M)
+_CALL_ON_IMPORT = re.compile(r"^(?!sys\.|warnings\.|logging\.)[A-Za-z][\w.]*\(", re.M)
 # A module without any of these is irrelevant to all rules: its functions are not followed.
 _WORTH_FOLLOWING = re.compile(
     r"tf\.data\b|Dataset|GradientTape|apply_gradients|memory_growth|set_(?:global_|dtype_)?policy|\.fit\(|\.batch\(|py_function|"
