@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import takewhile
 
 from kerascheck.interpreter.abstract_state import AbstractState
 from kerascheck.interpreter.internal_values import Imported
@@ -71,9 +72,11 @@ def run_packages(state: AbstractState, module: ModuleLike, depth: int) -> None:
         depth: how many packages to run at most: the number of dots in the imported name.
     """
     own = 2 if module.is_package else 1
-    for level in reversed(range(own, own + depth)):
-        package = module.project.find(module, "", level)
-        if package is not None and package.acts_on_import:
+    found = (module.project.find(module, "", level) for level in range(own, own + depth))
+    # A folder without an __init__.py ends the package: the folders above may belong to another project.
+    around = [package for package in takewhile(bool, found) if package is not None]
+    for package in reversed(around):
+        if package.acts_on_import:
             run_module(state, package)
 
 
