@@ -82,6 +82,7 @@ EXPECTED: dict[str, set[tuple[str, str, str]]] = {
         ("annotated", "KC129", "take_after_cache/slow.py"),
         ("annotated", "KC104", "parse_single_example/slow.py"),
         ("annotated", "KC113", "parse_single_example/slow.py"),
+        ("annotated", "KC132", "skip_after_map/cases.md"),
     },
     "other files may call a function of a module, so that fewer proofs hold": {
         ("with_helpers", "KC414", "removed_fit_argument/slow.py"),
@@ -96,6 +97,10 @@ EXPECTED: dict[str, set[tuple[str, str, str]]] = {
         ("with_helpers", "KC306", "missing_steps_per_execution/cases.md"),
         ("with_helpers", "KC306", "parse_single_example/slow.py"),
         ("with_helpers", "KC306", "policy_after_layers/slow.py"),
+        ("with_helpers", "KC306", "pretrained_input_range/slow.py"),
+    },
+    "variables of a function are known better than those of a module": {
+        ("in_main", "KC210", "pretrained_input_range/cases.md"),
     },
     "a class is judged by what its own module does with it, and the training is in another": {
         ("with_helpers", "KC201", "numpy_in_call/cases.md"),
