@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from kerascheck.catalog import registry
 from kerascheck.catalog.rule import Diagnosis, Rule, Silence
 from kerascheck.interpreter.values import DatasetConsumer
-from kerascheck.lint.analyze_file import Analysis, FileResult, is_left_out, lines_of, placed, said_of
+from kerascheck.lint.analyze_file import Analysis, FileResult, is_left_out, is_shown, lines_of, placed, said_of
 from kerascheck.lint.session import Session
 from kerascheck.meaning.data.pipelines import Pipelines
 from kerascheck.meaning.graph.traced_code import find_traced_calls
@@ -178,18 +178,14 @@ def _hidden_by(spec: RuleSpec, diagnosis: Diagnosis, settings: Settings) -> str 
         return "a comment silences it"
     if spec not in registry.enabled(settings.selections):
         return "the rule is not selected" if spec.on_by_default else "the rule is off until it is selected"
-    if diagnosis.tally is not None and not diagnosis.tally.repaired_since and not settings.pedantic:
-        if spec.code in registry.named(settings.selections):
-            return None
-        return f"one line for the whole run counts it; --select {spec.code} shows it here. {diagnosis.because or ''}".rstrip(
-            " ."
+    if not is_shown(diagnosis, spec.code, settings):
+        counted = diagnosis.tally is not None and not diagnosis.tally.repaired_since
+        reason = (
+            f"one line for the whole run counts it; --select {spec.code} shows it here."
+            if counted
+            else "this costs nothing where the code runs, so only --pedantic reports it."
         )
-    if diagnosis.pedantic and not settings.pedantic:
-        return (
-            f"this costs nothing where the code runs, so only --pedantic reports it. {diagnosis.because or ''}".rstrip(
-                " ."
-            )
-        )
+        return f"{reason} {diagnosis.because or ''}".rstrip(" .")
     if diagnosis.severity < settings.min_severity:
         return f"it is of severity {diagnosis.severity}, which min-severity leaves out"
     if is_left_out(settings, source.path, spec.code, spec.name):

@@ -278,14 +278,14 @@ class Analysis:
             return
         from kerascheck.lint.resolve_conflicts import resolve_conflicts
 
-        def is_shown(spec: RuleSpec, diagnosis: Diagnosis) -> bool:
+        def takes_part(spec: RuleSpec, diagnosis: Diagnosis) -> bool:
             left_out = is_left_out(settings, diagnosis.at.module.source.path, spec.code, spec.name)
-            return not left_out and (settings.pedantic or not diagnosis.pedantic)
+            return not left_out and is_shown(diagnosis, spec.code, settings)
 
         shown: list[tuple[RuleSpec, Diagnosis]] = []
         hidden: list[tuple[RuleSpec, Diagnosis]] = []
         for each in asked:
-            (shown if is_shown(*each) else hidden).append(each)
+            (shown if takes_part(*each) else hidden).append(each)
         try:
             for spec, diagnosis in hidden:
                 if diagnosis.tally is not None:
@@ -334,6 +334,14 @@ def _fault(source: Source, what: str, problem: BaseException, whose: str) -> Fil
 def said_of(spec: RuleSpec, module: Module) -> Iterator[Diagnosis | Silence]:
     """Run a rule on a module; yields nothing if the rule does not apply."""
     return spec.rule_as(Rule).check(module) if spec.applies.to(module) else iter(())
+
+
+def is_shown(found: Finding | Diagnosis, code: str, settings: Settings) -> bool:
+    """Whether pedantic findings are shown, this one is not pedantic, or the settings name its rule ``code``."""
+    if settings.pedantic or not found.pedantic:
+        return True
+    is_repaired = found.tally is None or found.tally.repaired_since
+    return not is_repaired and code in registry.named(settings.selections)
 
 
 def is_left_out(settings: Settings, path: str, code: str, name: str) -> bool:

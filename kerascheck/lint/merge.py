@@ -11,7 +11,7 @@ from kerascheck.catalog import registry
 from kerascheck.catalog.registry import RuleSpec
 from kerascheck.catalog.rule import CommentsRule, Silence
 from kerascheck.finding import UNREADABLE, Applicability, FileError, Finding, Location, Severity, SortKey
-from kerascheck.lint.analyze_file import FileResult, fault_of, is_left_out, placed
+from kerascheck.lint.analyze_file import FileResult, fault_of, is_left_out, is_shown, placed
 from kerascheck.project.config import Settings
 from kerascheck.project.discovery import File
 from kerascheck.project.suppression import Comments, Directive, Suppressions
@@ -88,20 +88,16 @@ class _RequestedFiles:
     def shows(self, finding: Finding) -> bool:
         """Whether the report has a finding of its own for this one; otherwise, one line for the run counts it."""
         settings = self._by_path[finding.location.path].settings
-        return _is_shown(finding, settings)
-
-
-def _is_shown(finding: Finding, settings: Settings) -> bool:
-    """Whether pedantic findings are shown, this finding is not pedantic, or the settings name its rule."""
-    if settings.pedantic or not finding.pedantic:
-        return True
-    is_repaired = finding.tally is None or finding.tally.repaired_since
-    return not is_repaired and finding.code in registry.named(settings.selections)
+        return is_shown(finding, finding.code, settings)
 
 
 def _wanted(finding: Finding, settings: Settings) -> bool:
     """Whether the settings of its file include a finding."""
-    if finding.severity < settings.min_severity or finding.tally is None and not _is_shown(finding, settings):
+    if (
+        finding.severity < settings.min_severity
+        or finding.tally is None
+        and not is_shown(finding, finding.code, settings)
+    ):
         return False
     if not any(spec.code == finding.code for spec in registry.enabled(settings.selections)):
         return False
