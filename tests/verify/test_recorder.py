@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 import pytest
 
-from kerascheck.runtime.verify.child import recorder as recorders
+from kerascheck.runtime.verify.child import frames
 from kerascheck.runtime.verify.child.recorder import PREDICTION, Recorder
 from kerascheck.runtime.verify.process import Plan
 
@@ -143,9 +143,9 @@ def test_only_numbers_are_losses(recorder):
 
 
 def test_an_example_inside_an_installed_package_is_a_script(monkeypatch):
-    monkeypatch.setattr(recorders, "_OWN", set())
+    monkeypatch.setattr(frames, "_OWN", set())
     path = os.path.join(os.sep, "site-packages", "kerascheck", "rules", "slow.py")
     code = compile("x = 1", path, "exec")
-    assert not recorders.is_user_code(code)
-    recorders.claim([path])
-    assert recorders.is_user_code(code)
+    assert not frames.is_user_code(code)
+    frames.claim([path])
+    assert frames.is_user_code(code)

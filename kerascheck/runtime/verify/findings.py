@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +15,7 @@ from kerascheck.runtime.verify.variants import Variant
 
 if TYPE_CHECKING:
     from kerascheck.project.config import Configuration
+    from kerascheck.result import LintResult
     from kerascheck.source import Source
 
 TOGETHER = "all together"
@@ -66,10 +67,14 @@ def findings_of(script: str | os.PathLike[str], configuration: Configuration) ->
     path, sources = _sources(script)
     files = [File(display_path(each), configuration.for_file(each)) for each in sources]
     outcome = pipeline.lint(files, configuration)
-    # Whether it matters is measured here.
+    return Linted(path, sources, measurable(outcome, sources))
+
+
+def measurable(outcome: LintResult, paths: Container[str]) -> list[Finding]:
+    """Findings in files with these absolute paths, also those that are only counted: a measurement shows their worth."""
     tallied = (each for each in outcome.tallied if each.tally is not None and not each.tally.repaired_since)
     found = sorted((*outcome.findings, *tallied), key=lambda finding: finding.sort_key)
-    return Linted(path, sources, [each for each in found if os.path.abspath(each.location.path) in sources])
+    return [each for each in found if os.path.abspath(each.location.path) in paths]
 
 
 def read_script(script: str | os.PathLike[str]) -> tuple[str, dict[str, str]]:

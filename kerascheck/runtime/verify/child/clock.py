@@ -7,7 +7,7 @@ import sys
 import time
 import types
 
-from .recorder import is_user_code, user_place
+from .frames import is_user_code, user_place
 from .sampler import Sampler
 
 _SHORTEST_START = 0.5

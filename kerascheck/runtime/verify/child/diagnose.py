@@ -6,7 +6,7 @@ import time
 import types
 import weakref
 
-from .recorder import is_user_code, is_user_frame
+from .frames import is_user_code, is_user_frame
 
 _ALONE_SECONDS = 3.0
 _ALONE_BATCHES = 200
@@ -305,12 +305,12 @@ def runtime_model(state, leader):
 def note_pass(state):
     """Keep the nodes of the newest pass over the data if it is the longest; raises if TensorFlow has no model of it."""
     iterator = training_iterator(state)
-    nodes = _nodes(iterator) if iterator is not None else []
+    nodes = nodes_of(iterator) if iterator is not None else []
     if len(nodes) > 1 and nodes[1]["elements"] >= (state.longest_pass[1]["elements"] if state.longest_pass else 0):
         state.longest_pass = nodes
 
 
-def _nodes(iterator):
+def nodes_of(iterator):
     proto = sys.modules["tensorflow"].data.experimental.get_model_proto(iterator)
     nodes = []
     pending: list[tuple[int, int | None]] = [(proto.output, None)]

@@ -12,7 +12,8 @@ import types
 
 from . import probes, sources
 from .channel import Channel
-from .recorder import Recorder, claim, flush
+from .frames import claim
+from .recorder import Recorder, flush
 
 _PR_SET_PDEATHSIG = 1
 

@@ -6,7 +6,7 @@ import statistics
 import sys
 
 from . import by_dataset, clock, diagnose, larger_batch, replay, validation
-from .recorder import CpuLoad
+from .load import CpuLoad
 from .sampler import Sampler, watch_autograph
 
 _FEWEST_WAITED = 5  # steps; with fewer, calls followed by a wait, or the blocks alone, do not count

@@ -9,13 +9,11 @@ import collections
 import os
 import resource
 import sys
-import threading
 import time
-import types
 
-_OURS = os.path.dirname(os.path.abspath(__file__))
-_STANDARD_LIBRARY = os.path.dirname(os.__file__)
-_OWN: set = set()
+from .frames import user_stack
+from .load import CpuLoad
+
 _TICKS_TO_WATCH_LOSS = 20
 _TICKS_BEFORE_PHASE = 4
 PREDICTION = "prediction loop"
@@ -65,77 +63,6 @@ class Block:
         self.inner_steps = 0
         self.epochs = 0  # number of epochs that began in the block
         self.ticks = []
-
-
-def user_stack():
-    """[path, line, first line of the function or 0 for the main program] of the script's frames, innermost first."""
-    frames: list[types.FrameType | None] = [sys._getframe(2)]
-    if threading.current_thread() is not threading.main_thread():
-        # Steps counted by another thread, or run there by a strategy.
-        frames.append(sys._current_frames().get(threading.main_thread().ident or 0))
-    found = []
-    for frame in frames:
-        while frame is not None:
-            if is_user_frame(frame):
-                code = frame.f_code
-                found.append(
-                    [code.co_filename, frame.f_lineno, 0 if code.co_name == "<module>" else code.co_firstlineno]
-                )
-            frame = frame.f_back
-    return found
-
-
-def user_place():
-    """(path, line) of the innermost frame of the script; None if there is none."""
-    frame: types.FrameType | None = sys._getframe(2)
-    while frame is not None and not is_user_frame(frame):
-        frame = frame.f_back
-    return None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
-
-
-def is_user_frame(frame):
-    """Whether a stack frame runs code of the script or its own modules, not of a library or kerascheck."""
-    return is_user_code(frame.f_code)
-
-
-def claim(paths):
-    """Treat the files at ``paths`` as the script's own, even inside an installed package."""
-    _OWN.update(paths)
-
-
-def is_user_code(code):
-    """Whether code belongs to the script or its own modules, not to a library or kerascheck."""
-    path = code.co_filename
-    if path in _OWN:
-        return True
-    if path.startswith(("<", _OURS)) or "site-packages" in path or "dist-packages" in path:
-        return False
-    return not path.startswith(_STANDARD_LIBRARY)
-
-
-class CpuLoad:
-    """Share of the machine that other programs use between two readings (Linux; None elsewhere)."""
-
-    def __init__(self):
-        self._start = self._read()
-
-    @staticmethod
-    def _read():
-        try:
-            with open("/proc/stat", "rb") as stream:
-                user, nice, system, idle, iowait, *rest = map(int, stream.readline().split()[1:])
-        except (OSError, ValueError):
-            return None
-        used = os.times()
-        return user + nice + system + sum(rest[:3]), idle + iowait, (used.user + used.system) * os.sysconf("SC_CLK_TCK")
-
-    def of_others(self):
-        """Share of all processor time that other programs used, 0 to 1."""
-        now = self._read()
-        if self._start is None or now is None:
-            return None
-        busy, idle, own = (b - a for a, b in zip(self._start, now))
-        return max(0.0, min(1.0, (busy - own) / (busy + idle))) if busy + idle else None
 
 
 def flush():

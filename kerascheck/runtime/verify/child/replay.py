@@ -8,7 +8,7 @@ import sys
 import time
 
 from . import clock, diagnose
-from .recorder import CpuLoad
+from .load import CpuLoad
 from .sampler import Sampler
 
 _REPLAY_SECONDS = 1.5  # seconds of timed steps

@@ -13,7 +13,7 @@ import threading
 import time
 
 from .channel import Channel
-from .recorder import is_user_frame
+from .frames import is_user_frame
 
 _PERIOD_SECONDS = 0.005
 _SWITCH_SECONDS = 1e-4
@@ -57,6 +57,8 @@ _WAITS = (
     "/asyncio/",
     "/socketserver.py",
 )
+_OF_A_NOTEBOOK = ("/ipykernel/", "/IPython/", "/jupyter_client/", "/tornado/", "/zmq/", "/debugpy/", "/pydevd")
+"""Threads of a notebook's kernel and of debuggers do not work for the training."""
 _ORDER = (BETWEEN_EPOCHS, CALLBACK, TRACING, INPUT, EXECUTING)
 """Work that a callback triggers, such as a prediction that reads data, counts as the callback's time."""
 
@@ -64,7 +66,7 @@ _ORDER = (BETWEEN_EPOCHS, CALLBACK, TRACING, INPUT, EXECUTING)
 class Sampler(threading.Thread):
     """Samples every Python thread until it is stopped."""
 
-    def __init__(self, main_thread, origins=None, innermost=False, in_step=None):
+    def __init__(self, main_thread, origins=None, innermost=False, in_step=None, seconds=None):
         """Prepare to sample this process.
 
         Args:
@@ -72,12 +74,14 @@ class Sampler(threading.Thread):
             origins: see :func:`watch_autograph`.
             innermost: whether tracing counts for the traced line instead of the line that calls the function.
             in_step: returns whether the main thread is inside a step, for Python that file names cannot classify.
+            seconds: after which it stops by itself, for a script that may be interrupted; None: never.
         """
         super().__init__(daemon=True, name="kerascheck-sampler")
         self._main = main_thread
         self._origins = origins if origins is not None else {}
         self._innermost = innermost
         self._in_step = in_step or (lambda: False)
+        self._seconds = seconds
         self._over = threading.Event()
         self._kinds = {}
         self._users = {}
@@ -95,7 +99,8 @@ class Sampler(threading.Thread):
         # A thread that releases the GIL late would be seen afterwards, such as in the loop header, not where it was.
         interval = sys.getswitchinterval()
         sys.setswitchinterval(_SWITCH_SECONDS)
-        while not self._over.wait(_PERIOD_SECONDS):
+        end = None if self._seconds is None else time.perf_counter() + self._seconds
+        while not self._over.wait(_PERIOD_SECONDS) and (end is None or time.perf_counter() < end):
             self.look(own)
         sys.setswitchinterval(interval)
 
@@ -139,9 +144,8 @@ class Sampler(threading.Thread):
         return kind, self._place(caller if kind is TRACING and not self._innermost else user, leaf)
 
     def _look_at_other(self, leaf):
-        if leaf.f_code.co_filename.replace("\\", "/").endswith(_WAITS) or any(
-            part in leaf.f_code.co_filename for part in _WAITS
-        ):
+        path = leaf.f_code.co_filename.replace("\\", "/")
+        if any(part in path for part in (*_WAITS, *_OF_A_NOTEBOOK)):
             return None
         user = next((frame for frame in self._stack(leaf) if self._is_user(frame)), None)
         return (

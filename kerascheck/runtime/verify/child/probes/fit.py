@@ -9,7 +9,8 @@ import time
 import types
 
 from .. import clock, diagnose, redirect
-from ..recorder import PREDICTION, is_user_frame, user_place
+from ..frames import is_user_frame, user_place
+from ..recorder import PREDICTION
 from .scalars import first_scalar, number, scalar
 
 _ENDLESS = 10**9  # epochs

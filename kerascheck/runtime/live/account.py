@@ -1,0 +1,244 @@
+"""From the measurements inside one ``fit`` to a :class:`Step`, as ``why`` explains it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+from kerascheck.runtime.live.fit_watch import FitWatch
+from kerascheck.runtime.live.schedule import Mode, Schedule
+from kerascheck.runtime.verify.analysis import stages
+from kerascheck.runtime.verify.child import clock, diagnose
+from kerascheck.runtime.verify.messages import Frame, Place, Span, TrainingFacts, parse_facts
+from kerascheck.runtime.verify.uses import lines_used
+from kerascheck.runtime.why import hot_lines
+from kerascheck.runtime.why.step import Part, Step
+
+Translate = Callable[[str, int], Place]
+"""From the path and line of a code object to those of a source."""
+_HOTTEST = 40
+_SURE_SHARE = 0.02
+"""Differences below this share of a step are noise."""
+
+
+def on_disk(path: str, line: int) -> Place:
+    """The place of code in a file."""
+    return os.path.abspath(path), line
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A measured ``fit``."""
+
+    step: Step
+    stack: tuple[Frame, ...]
+
+
+def account_of(
+    model: Any, watch: FitWatch, sources: Mapping[str, str], translate: Translate, *, alone: bool = True
+) -> Account:
+    """Explain the steps that ``watch`` measured.
+
+    Args:
+        sources: texts of the script and its own modules, by absolute path.
+        translate: maps places of code objects to places in ``sources``.
+        alone: whether the script trains only once, so all of its code belongs to the training.
+
+    Raises:
+        ValueError: too few steps were measured, see :attr:`Schedule.is_usable`.
+    """
+    if watch.schedule is None or not watch.schedule.is_usable:
+        raise ValueError("too few steps were measured")
+    facts = _facts(model, watch, translate)
+    stack = tuple(
+        Frame(*translate(path, line), _first(path, first, translate)) for path, line, first in watch.seen.stack
+    )
+    place = (stack[0].path, stack[0].line) if stack else None
+    parts, unknown = _parts(model, watch, watch.schedule)
+    seconds = sum(parts.values())
+    steps_per_epoch, epochs = _length(watch, facts)
+    around = _around(watch, steps_per_epoch, epochs)
+    load = watch.load.of_others()
+    step = Step(
+        kind="fit",
+        seconds=seconds + sum(around.values()),
+        parts={part: value for part, value in (parts | around).items() if value > 0},
+        place=place,
+        used=_used(sources, stack, facts, alone),
+        stages=stages(facts),
+        input_lines=hot_lines.input_lines(facts, place),
+        main_lines=hot_lines.main_lines(facts.samples),
+        start_seconds=watch.start_seconds,
+        epochs=epochs,
+        batch_size=watch.seen.rows,
+        steps_per_epoch=steps_per_epoch,
+        new_traces=facts.new_traces,
+        busy_others=load,
+        gpus=facts.gpus,
+        backend=watch.backend,
+        facts=facts,
+        unknown=unknown,
+    )
+    return Account(step, stack)
+
+
+def _parts(model: Any, watch: FitWatch, schedule: Schedule) -> tuple[dict[Part, float], list[str]]:
+    """Split a typical step, and list what could not be measured."""
+    timed, split = schedule.tallies[Mode.TIMED], schedule.tallies[Mode.SPLIT]
+    seconds, callbacks = timed.mean("seconds"), timed.mean("callbacks")
+    eager = bool(getattr(model, "run_eagerly", False))
+    computing = Part.EAGER if eager and watch.backend != "torch" else Part.STEP
+    if not schedule.can_split:
+        rest = max(0.0, seconds - callbacks)
+        return {Part.CALLBACKS: callbacks, Part.UNEXPLAINED: rest}, ["how long a step takes without its input"]
+    call = split.mean("call")
+    # Devices compute beside the host: what the host reads meanwhile costs no time of a step.
+    waiting = min(split.mean("fetch"), max(0.0, seconds - callbacks - call))
+    parts = {Part.CALLBACKS: min(callbacks, seconds), Part.INPUT: waiting}
+    parts[computing] = min(call, max(0.0, seconds - sum(parts.values())))
+    rest = seconds - sum(parts.values())
+    if rest > _SURE_SHARE * seconds:
+        parts[Part.UNEXPLAINED] = rest
+    else:
+        parts[computing] += max(0.0, rest)
+    return parts, []
+
+
+def _length(watch: FitWatch, facts: TrainingFacts) -> tuple[int | None, int | None]:
+    """Steps per epoch, and the number of epochs that the script asks for."""
+    finished = watch.epochs if watch.epoch_is_over else watch.epochs[:-1]
+    planned = (getattr(watch.frame.callbacks, "params", None) or {}).get("steps")
+    return finished[0].steps if finished else planned, facts.fit_arguments.epochs
+
+
+def _around(watch: FitWatch, steps: int | None, epochs: int | None) -> dict[Part, float]:
+    """Parts of the training outside of its steps, spread over them."""
+    if not steps or not watch.epochs:
+        return {}
+    first = watch.epochs[0]
+    every = watch.frame.arguments.get("validation_freq")
+    parts = {Part.BETWEEN_EPOCHS: first.callbacks / steps}
+    if first.validation is not None:
+        parts[Part.VALIDATION] = first.validation / steps / (every if isinstance(every, int) and every > 0 else 1)
+    if epochs and watch.start_seconds is not None and watch.schedule is not None:
+        usual = watch.schedule.tallies[Mode.TIMED].mean("seconds")
+        parts[Part.START] = max(0.0, watch.start_seconds - usual) / (epochs * steps)
+    return parts
+
+
+def _used(sources: Mapping[str, str], stack: tuple[Frame, ...], facts: TrainingFacts, alone: bool) -> tuple[Span, ...]:
+    found = list(lines_used(sources, stack, everything_before=alone)) if sources else []
+    for dataset in facts.chain:
+        if dataset.place is not None:
+            found.append((*dataset.place, dataset.place[1]))
+        if dataset.function is not None:
+            found.append(dataset.function)
+    return tuple(found)
+
+
+# Facts on the wire of the measured process --------------------------------------------------------------------------
+
+
+def _facts(model: Any, watch: FitWatch, translate: Translate) -> TrainingFacts:
+    """The facts in the form that a measured process sends."""
+    seen, arguments = watch.seen, watch.frame.arguments
+    first = arguments.get("initial_epoch") or 0
+    found: dict[str, Any] = {
+        "backend": watch.backend,
+        "versions": _versions(),
+        "gpus": _accelerators(watch.backend),
+        "chain": [_translated(stage, translate) for stage in seen.chain],
+        "runtime_nodes": seen.nodes,
+        "batch_size": seen.rows,
+        "new_traces": max(0, seen.traces),
+        "fit_arguments": {"epochs": max(0, int((arguments.get("epochs") or 1) - first))},
+        "epoch_lengths": [epoch.steps for epoch in watch.epochs],
+        "samples": _samples(watch, translate),
+        "timeline": _timeline(watch),
+        **(diagnose.model(SimpleNamespace(fit_model=model), None) or {}),
+    }
+    if seen.element_spec is not None:
+        found["element_spec"] = seen.element_spec
+    if "x" in arguments:
+        kind, name, path, line = clock.feeder(arguments["x"])
+        found["feeder"] = [kind, name, *((None, None) if path is None else translate(path, line))]
+    return parse_facts(found)
+
+
+def _first(path: str, line: int, translate: Translate) -> int:
+    """First line of a function in the source; 0 for a module."""
+    return translate(path, line)[1] if line else 0
+
+
+def _translated(stage: Mapping[str, Any], translate: Translate) -> dict[str, Any]:
+    place, function = stage["place"], stage["function"]
+    return {
+        "name": stage["name"],
+        "place": None if place is None else translate(*place),
+        "function": None
+        if function is None
+        else [*translate(function[0], function[1]), translate(function[0], function[2])[1]],
+    }
+
+
+def _samples(watch: FitWatch, translate: Translate) -> dict[str, Any]:
+    main: Counter[Any] = Counter()
+    others: Counter[Any] = Counter()
+    for sampler in watch.samplers:
+        main.update(sampler.main)
+        others.update(sampler.others)
+    return {
+        "total": sum(sampler.looks for sampler in watch.samplers),
+        "main": [
+            [kind, *_place(path, line, translate), *rest, count]
+            for (kind, path, line, *rest), count in main.most_common(_HOTTEST)
+        ],
+        "others": [
+            [*_place(path, line, translate), *rest, count]
+            for (path, line, *rest), count in others.most_common(_HOTTEST)
+        ],
+    }
+
+
+def _place(path: str | None, line: int | None, translate: Translate) -> tuple[str | None, int | None]:
+    return (None, None) if path is None or line is None else translate(path, line)
+
+
+def _timeline(watch: FitWatch) -> dict[str, Any]:
+    """The newest slice of sampled steps."""
+    latest = list(watch.samplers[-1].latest) if watch.samplers else []
+    if not latest:
+        return {}
+    segments: list[list[Any]] = []
+    for moment, kind in latest:
+        if segments and segments[-1][2] == kind:
+            segments[-1][1] = moment
+        else:
+            if segments:
+                segments[-1][1] = moment
+            segments.append([moment, moment, kind])
+    return {"main": segments, "steps": [moment for moment in watch.moments if moment >= latest[0][0]]}
+
+
+def _versions() -> dict[str, str]:
+    names = {"tensorflow": "tensorflow", "keras": "keras", "tf_keras": "tf-keras", "jax": "jax", "torch": "torch"}
+    return {
+        shown: str(sys.modules[name].__version__)
+        for name, shown in names.items()
+        if hasattr(sys.modules.get(name), "__version__")
+    }
+
+
+def _accelerators(backend: str) -> list[str]:
+    """Names of the accelerators that the framework uses."""
+    state = SimpleNamespace()
+    tf = sys.modules.get("tensorflow")
+    if backend == "tensorflow" and tf is not None:
+        state.uses_gpu = lambda: bool(tf.config.list_logical_devices("GPU"))
+    names: list[str] = diagnose.accelerators(state, backend)
+    return names

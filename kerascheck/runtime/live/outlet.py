@@ -1,0 +1,45 @@
+"""Where the reports of the callback go: the terminal, files and TensorBoard."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kerascheck.runtime.live.ranks import this_process
+from kerascheck.runtime.live.report import Report, difference, write
+
+
+def publish(reports: Sequence[Report], options: Mapping[str, Any], *, in_epoch: bool = False) -> None:
+    """Print the newest report and write it to the files in ``options``; of several processes only the first one prints.
+
+    Of later trainings, only the difference to the first one is printed.
+
+    Args:
+        options: the arguments of the callback.
+        in_epoch: whether a progress bar is on the current line.
+    """
+    report, rank, number = reports[-1], this_process(), len(reports)
+    suffix = rank.suffix + (f"-training{number}" if number > 1 else "")
+    written = []
+    for kind, text in (("json", report.json), ("html", report.html)):
+        if options[kind] is not None:
+            written.append(write(os.fspath(options[kind]), text(), suffix))
+    lines = [report.text if number == 1 else difference(number, reports[0], report)]
+    if options["log_dir"] is not None:
+        lines += _to_tensorboard(os.fspath(options["log_dir"]), report.text, number)
+    if options["verbose"] and rank.number == 0:
+        print("\n" * in_epoch + "\n".join([*lines, *(f"Written to {path}" for path in written)]), flush=True)
+
+
+def _to_tensorboard(folder: str, text: str, number: int) -> list[str]:
+    """Write ``text`` as an event of TensorBoard; returns lines about a failure."""
+    tf = sys.modules.get("tensorflow")
+    if tf is None:
+        return [f"Not written to {folder}: TensorBoard's files need TensorFlow, which this training has not imported"]
+    writer = tf.summary.create_file_writer(os.path.join(folder, "kerascheck"))
+    with writer.as_default():
+        tf.summary.text("kerascheck/why", "\n".join(f"    {line}" for line in text.splitlines()), step=number)
+    writer.close()
+    return []
