@@ -11,7 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from kerascheck.runtime.live.fit_watch import FitWatch
-from kerascheck.runtime.live.schedule import Mode, Schedule
+from kerascheck.runtime.live.schedule import Mode, Schedule, Tally, usual_and_excess
 from kerascheck.runtime.verify.analysis import stages
 from kerascheck.runtime.verify.child import clock, diagnose
 from kerascheck.runtime.verify.messages import Frame, Place, Span, TrainingFacts, parse_facts
@@ -90,23 +90,35 @@ def account_of(
 def _parts(model: Any, watch: FitWatch, schedule: Schedule) -> tuple[dict[Part, float], list[str]]:
     """Split a typical step, and list what could not be measured."""
     timed, split = schedule.tallies[Mode.TIMED], schedule.tallies[Mode.SPLIT]
-    seconds, callbacks = timed.mean("seconds"), timed.mean("callbacks")
+    seconds, callbacks = timed.step_seconds, timed.callback_seconds
     eager = bool(getattr(model, "run_eagerly", False))
     computing = Part.EAGER if eager and watch.backend != "torch" else Part.STEP
     if not schedule.can_split:
         rest = max(0.0, seconds - callbacks)
         return {Part.CALLBACKS: callbacks, Part.UNEXPLAINED: rest}, ["how long a step takes without its input"]
-    call = split.mean("call")
-    # Devices compute beside the host: what the host reads meanwhile costs no time of a step.
-    waiting = min(split.mean("fetch"), max(0.0, seconds - callbacks - call))
-    parts = {Part.CALLBACKS: min(callbacks, seconds), Part.INPUT: waiting}
+    call, _ = usual_and_excess(split.calls)
+    parts = {Part.CALLBACKS: min(callbacks, seconds)}
+    parts[Part.INPUT] = min(_waiting(watch, timed, split), seconds - parts[Part.CALLBACKS])
     parts[computing] = min(call, max(0.0, seconds - sum(parts.values())))
     rest = seconds - sum(parts.values())
     if rest > _SURE_SHARE * seconds:
         parts[Part.UNEXPLAINED] = rest
     else:
         parts[computing] += max(0.0, rest)
-    return parts, []
+    return parts | {Part.TRACING: watch.tracing_seconds / max(1, timed.steps)}, []
+
+
+def _waiting(watch: FitWatch, timed: Tally, split: Tally) -> float:
+    """Seconds per step spent waiting for data."""
+    usual, excess = usual_and_excess(timed.calls)
+    alone, _ = usual_and_excess(split.calls)
+    fetch, bursts = usual_and_excess(split.fetches)
+    if watch.backend == "tensorflow":
+        # Some steps take longer, for instance because other programs run. The data explains only as much of this as
+        # some batches take longer than others.
+        return max(0.0, usual - alone) + min(excess, bursts)
+    # The other devices compute beside the host: what the host reads meanwhile costs no time of a step.
+    return min(fetch + bursts, max(0.0, timed.step_seconds - timed.callback_seconds - alone))
 
 
 def _length(watch: FitWatch, facts: TrainingFacts) -> tuple[int | None, int | None]:
@@ -126,7 +138,7 @@ def _around(watch: FitWatch, steps: int | None, epochs: int | None) -> dict[Part
     if first.validation is not None:
         parts[Part.VALIDATION] = first.validation / steps / (every if isinstance(every, int) and every > 0 else 1)
     if epochs and watch.start_seconds is not None and watch.schedule is not None:
-        usual = watch.schedule.tallies[Mode.TIMED].mean("seconds")
+        usual = watch.schedule.tallies[Mode.TIMED].step_seconds
         parts[Part.START] = max(0.0, watch.start_seconds - usual) / (epochs * steps)
     return parts
 
@@ -155,7 +167,7 @@ def _facts(model: Any, watch: FitWatch, translate: Translate) -> TrainingFacts:
         "chain": [_translated(stage, translate) for stage in seen.chain],
         "runtime_nodes": seen.nodes,
         "batch_size": seen.rows,
-        "new_traces": max(0, seen.traces),
+        "new_traces": watch.traced_steps,
         "fit_arguments": {"epochs": max(0, int((arguments.get("epochs") or 1) - first))},
         "epoch_lengths": [epoch.steps for epoch in watch.epochs],
         "samples": _samples(watch, translate),

@@ -64,10 +64,18 @@ def call_split(train_function: Callable[..., Any], iterator: Any, batches: int) 
         return train_function(iterator), seconds, start, None
     dataset = reduce(lambda one, other: one.concatenate(other), map(tf.data.Dataset.from_tensors, read))
     # A dataset made from tensors has their shapes; the step was traced for the shapes of the training's iterator.
-    variant = tf.data.experimental.to_variant(dataset)
+    variant = tf.data.experimental.to_variant(dataset.with_options(_plain_options(tf)))
     again = iter(tf.data.experimental.from_variant(variant, iterator.element_spec))
     begun = time.perf_counter()
     return train_function(again), seconds, begun, read[0]
+
+
+def _plain_options(tf: Any) -> Any:
+    """Options without rewriting and tuning, which take longer than reading a few tensors."""
+    options = tf.data.Options()
+    options.experimental_optimization.apply_default_optimizations = False
+    options.autotune.enabled = False
+    return options
 
 
 def rows_of(batch: Any) -> int | None:

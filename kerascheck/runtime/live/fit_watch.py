@@ -47,8 +47,6 @@ class Seen:
     element_spec: list[Any] | None = None
     nodes: list[dict[str, Any]] = field(default_factory=list)
     rows: int | None = None
-    traces: int = 0
-    """Graphs traced during the measured steps."""
 
 
 class FitWatch:
@@ -82,6 +80,12 @@ class FitWatch:
         self.load = CpuLoad()
         self.moments: list[float] = []
         """Ends of the sampled steps, on the clock of ``time.perf_counter``."""
+        self.traced_steps = 0
+        """Timed steps that traced a graph."""
+        self.tracing_seconds = 0.0
+        """Seconds of these steps beyond the usual time."""
+        self._traces = 0
+        self._functions: tuple[Any, list[Any]] | None = None
         self.start_seconds: float | None = None
         """From :meth:`attach` to the end of the first step."""
         self.on_step: Callable[[], None] = lambda: None
@@ -246,7 +250,7 @@ class FitWatch:
         if not self._is_quiet():
             self._early = self._schedule
         self.load = CpuLoad()
-        self.seen.traces = -(self._traces() or 0)
+        self._traces = self._count_traces()
         self._note_dataset(iterator)
 
     def _measured(self, schedule: Schedule, now: float) -> None:
@@ -277,7 +281,6 @@ class FitWatch:
     def _finish(self) -> None:
         """End the measurement of steps; the times of epochs are still taken."""
         self.is_done = True
-        self.seen.traces += self._traces() or 0
         self._undo.pop(0)()  # the wrapper of the step itself
 
     # Epochs -----------------------------------------------------------------------------------------------------
@@ -329,20 +332,27 @@ class FitWatch:
             if len(nodes) > 1 and (not self.seen.nodes or nodes[1]["elements"] >= self.seen.nodes[1]["elements"]):
                 self.seen.nodes = nodes
 
-    def _traces(self) -> int | None:
-        """Number of graphs that the step has traced so far; None if it is not TensorFlow's."""
-        pending, seen, total = [getattr(self._reference(), "train_function", None)], set(), None
-        while pending:
-            current = pending.pop()
-            if current is None or id(current) in seen:
-                continue
-            seen.add(id(current))
-            if hasattr(current, "experimental_get_tracing_count"):
-                total = (total or 0) + int(current.experimental_get_tracing_count())
-            else:
-                cells = getattr(current, "__closure__", None) or ()
-                pending += [cell.cell_contents for cell in cells if callable(_content(cell))]
-        return total
+    def _count_traces(self) -> int:
+        """Number of graphs that the step has traced so far; 0 if it is not TensorFlow's."""
+        step = getattr(self._reference(), "train_function", None)
+        if self._functions is None or self._functions[0] is not step:
+            self._functions = step, _functions_of(step)
+        return sum(int(function.experimental_get_tracing_count()) for function in self._functions[1])
+
+
+def _functions_of(step: Any) -> list[Any]:
+    """The functions of TensorFlow that a Python function calls, found through its closures."""
+    pending, seen, found = [step], set(), []
+    while pending:
+        current = pending.pop()
+        if current is None or id(current) in seen:
+            continue
+        seen.add(id(current))
+        if hasattr(current, "experimental_get_tracing_count"):
+            found.append(current)
+            continue
+        pending += filter(callable, map(_content, getattr(current, "__closure__", None) or ()))
+    return found
 
 
 def _content(cell: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import statistics
 import time
 from dataclasses import dataclass, field
 
@@ -20,20 +21,39 @@ class Mode(enum.Enum):
 
 @dataclass(slots=True)
 class Tally:
-    """The steps of one mode. Times are in seconds, added up."""
+    """The steps of one mode. Times are in seconds."""
 
-    steps: int = 0
     seconds: float = 0.0
-    call: float = 0.0
-    """Inside the step; without reading its batch where that is timed."""
-    fetch: float = 0.0
-    """Reading batches."""
+    """Of all steps together."""
     callbacks: float = 0.0
+    """Inside callbacks, in all steps together."""
+    calls: list[float] = field(default_factory=list)
+    """Inside each step; without reading its batch where that is timed."""
+    fetches: list[float] = field(default_factory=list)
+    """Reading the batch of each step."""
 
-    def mean(self, name: str) -> float:
-        """Seconds per step of the field ``name``; 0 without steps."""
-        value: float = getattr(self, name)
-        return value / self.steps if self.steps else 0.0
+    @property
+    def steps(self) -> int:
+        """Number of steps."""
+        return len(self.calls)
+
+    @property
+    def step_seconds(self) -> float:
+        """Mean seconds per step; 0 without steps."""
+        return self.seconds / len(self.calls) if self.calls else 0.0
+
+    @property
+    def callback_seconds(self) -> float:
+        """Mean seconds in callbacks per step; 0 without steps."""
+        return self.callbacks / len(self.calls) if self.calls else 0.0
+
+
+def usual_and_excess(values: list[float]) -> tuple[float, float]:
+    """The median, and how much the mean exceeds it; zeros for no values."""
+    if not values:
+        return 0.0, 0.0
+    usual = statistics.median(values)
+    return usual, max(0.0, statistics.fmean(values) - usual)
 
 
 _SECONDS = {Mode.TIMED: 2.0, Mode.SPLIT: 1.0, Mode.SAMPLED: 1.5}
@@ -66,11 +86,10 @@ class Schedule:
         # The first step of a slice still depends on the mode before it.
         if counts and self._slice_steps:
             tally = self.tallies[self.mode]
-            tally.steps += 1
             tally.seconds += seconds
-            tally.call += call
-            tally.fetch += fetch
             tally.callbacks += callbacks
+            tally.calls.append(call)
+            tally.fetches.append(fetch)
         self._slice_steps += 1
 
     def next_mode(self) -> Mode | None:
