@@ -125,7 +125,9 @@ class Why:
         self._release()
         self._short += 1
         if self._short == 1 and not self.reports:
-            self._keep_failure("it has too few steps to measure")
+            from kerascheck.runtime.live.report import failed
+
+            self._publish(failed("it has too few steps to measure"))
 
     # The measurement --------------------------------------------------------------------------------------------
 
@@ -138,7 +140,7 @@ class Why:
         watch = FitWatch(
             self._fitted, frame, _backend_of(self._fitted), splits=self._options["replay"], is_quiet=self._is_quiet
         )
-        watch.on_step, watch.on_epoch = self._step_ended, self._epoch_ended
+        watch.on_step, watch.on_epoch, watch.on_fault = self._step_ended, self._epoch_ended, self._failed
         watch.attach()
         self._watch, self._began = watch, time.perf_counter()
         self._code = code_of_training(watch.seen.stack)
@@ -170,13 +172,32 @@ class Why:
 
     def _finish(self, *, in_epoch: bool = False) -> None:
         """End the measurement and report it; raises :class:`ShareExceeded`."""
+        from kerascheck.runtime.live.report import failed_by
+
+        try:
+            report = self._diagnosed()
+        except Exception as problem:  # an error of ours must not end a training of hours
+            report = failed_by(problem)
+        self._release()
+        self._publish(report, in_epoch=in_epoch)
+
+    def _publish(self, report: Report, *, in_epoch: bool = False) -> None:
+        """Keep and show a report; raises :class:`ShareExceeded`."""
         from kerascheck.runtime.live import outlet
 
-        report = self._diagnosed()
-        self._release()
         self.reports.append(report)
-        outlet.publish(self.reports, self._options, in_epoch=in_epoch)
+        try:
+            outlet.publish(self.reports, self._options, in_epoch=in_epoch)
+        except Exception as problem:
+            print(f"kerascheck: the report could not be written: {problem}", flush=True)
         _check(report, self._options["raise_above"])
+
+    def _failed(self, problem: Exception) -> None:
+        """Give up after an error in the measurement."""
+        from kerascheck.runtime.live.report import failed_by
+
+        self._release()
+        self._publish(failed_by(problem))
 
     def _diagnosed(self) -> Report:
         from kerascheck.runtime.live import report
@@ -204,14 +225,6 @@ class Why:
         elif self._linted is None:
             notes.append("the code of this training is in no file, so no finding is shown")
         return self._linted or Linted("", {}, ()), notes
-
-    def _keep_failure(self, why: str) -> None:
-        from kerascheck.runtime.live import outlet, report
-
-        failed = report.failed(why)
-        self.reports.append(failed)
-        outlet.publish(self.reports, self._options)
-        _check(failed, self._options["raise_above"])
 
 
 def _is_callback(cls: type) -> bool:

@@ -90,6 +90,8 @@ class FitWatch:
         """From :meth:`attach` to the end of the first step."""
         self.on_step: Callable[[], None] = lambda: None
         self.on_epoch: Callable[[], None] = lambda: None
+        self.on_fault: Callable[[Exception], None] = lambda problem: None
+        """Called after an error in the measurement, which must not end the training."""
         self.epoch_is_over = False
         """Whether the newest epoch has ended."""
         self.is_done = False
@@ -225,7 +227,11 @@ class FitWatch:
         original(batch, logs, **kwargs)
         now = time.perf_counter()
         self._callbacks += now - start
-        self._step_ended(now)
+        try:
+            self._step_ended(now)
+        except Exception as problem:
+            self.detach()
+            self.on_fault(problem)
         self.on_step()
         # What runs here, such as the report, is no part of a step.
         self._last = time.perf_counter()

@@ -38,8 +38,12 @@ def _to_tensorboard(folder: str, text: str, number: int) -> list[str]:
     tf = sys.modules.get("tensorflow")
     if tf is None:
         return [f"Not written to {folder}: TensorBoard's files need TensorFlow, which this training has not imported"]
+    # tf.summary.text needs the package tensorboard; its plugin reads string tensors with this metadata.
+    metadata = tf.compat.v1.SummaryMetadata()
+    metadata.plugin_data.plugin_name = "text"
     writer = tf.summary.create_file_writer(os.path.join(folder, "kerascheck"))
     with writer.as_default():
-        tf.summary.text("kerascheck/why", "\n".join(f"    {line}" for line in text.splitlines()), step=number)
+        shown = "\n".join(f"    {line}" for line in text.splitlines())
+        tf.summary.write("kerascheck/why", tf.constant(shown), step=number, metadata=metadata)
     writer.close()
     return []

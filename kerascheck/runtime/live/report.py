@@ -83,6 +83,11 @@ def failed(why: str) -> Report:
     return Report(WhyResult(Run(failure=why), Linted("", {}, ()), None, why))
 
 
+def failed_by(problem: Exception) -> Report:
+    """The report after an error in kerascheck itself."""
+    return failed(f"an error in kerascheck ({type(problem).__name__}: {problem}); please report it")
+
+
 def difference(number: int, first: Report, other: Report) -> str:
     """Compare a later training of the same callback with the first one, in a line.
 
