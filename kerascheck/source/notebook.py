@@ -17,7 +17,7 @@ from kerascheck.source.text import NEWLINE, Cell, Source, Unreadable
 _BEGINNING = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"(?:cells|metadata|nbformat|nbformat_minor|worksheets)"\s*:')
 _SPACES = b" \t\r\n\xef\xbb\xbf"
 """White space of JSON, and the byte order mark."""
-_TRANSPARENT_CELLS = frozenset("time timeit capture prun memit python python3 pypy".split())
+_TRANSPARENT_CELLS = frozenset("time timeit capture prun memit python python3 pypy why".split())
 """Cell magics that run the body as Python in the notebook's own namespace (or nearly so)."""
 # Commands that the text of a notebook tells its reader to run alongside.
 _READER_COMMANDS = re.compile(r"%?\btensorboard\b[^\n]*--logdir[^\n]*")

@@ -119,7 +119,7 @@ def test_several_steps_per_call_are_read_together(on_tensorflow):
 @alone
 def test_without_reading_batches_waiting_stays_unexplained(on_tensorflow):
     report = on_tensorflow["watching_only"]["report"]
-    assert report["unknown"] == ["how long a step takes without its input"]
+    assert report["unknown"] == ["how long a step takes without its input: replay=False"]
     assert of_steps(report)[0] == "unexplained"
 
 

@@ -95,7 +95,9 @@ def _parts(model: Any, watch: FitWatch, schedule: Schedule) -> tuple[dict[Part, 
     computing = Part.EAGER if eager and watch.backend != "torch" else Part.STEP
     if not schedule.can_split:
         rest = max(0.0, seconds - callbacks)
-        return {Part.CALLBACKS: callbacks, Part.UNEXPLAINED: rest}, ["how long a step takes without its input"]
+        return {Part.CALLBACKS: callbacks, Part.UNEXPLAINED: rest}, [
+            f"how long a step takes without its input: {watch.unsplit}"
+        ]
     call, _ = usual_and_excess(split.calls)
     parts = {Part.CALLBACKS: min(callbacks, seconds)}
     parts[Part.INPUT] = min(_waiting(watch, timed, split), seconds - parts[Part.CALLBACKS])

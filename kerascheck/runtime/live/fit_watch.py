@@ -94,6 +94,8 @@ class FitWatch:
         """Called after an error in the measurement, which must not end the training."""
         self.epoch_is_over = False
         """Whether the newest epoch has ended."""
+        self.unsplit = ""
+        """Why batches are not read apart from the step; empty if they are."""
         self.is_done = False
         """Whether all modes have enough steps."""
         self._thread = threading.get_ident()
@@ -176,7 +178,8 @@ class FitWatch:
 
     @property
     def _steps_per_call(self) -> int:
-        return int(getattr(self._reference(), "steps_per_execution", 1) or 1)
+        value = getattr(self._reference(), "steps_per_execution", 1)
+        return int(value.numpy() if hasattr(value, "numpy") else value or 1)  # a variable in Keras 2
 
     def _batch_begins(self, original: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
         start = time.perf_counter()
@@ -252,7 +255,10 @@ class FitWatch:
     def _start_measuring(self) -> None:
         iterator = self._iterator() if self._iterator is not None else None
         by_hand = self.backend == "tensorflow"
-        self._schedule = Schedule(can_split=self._splits and (not by_hand or feeding.can_split(iterator)))
+        can_split = self._splits and (not by_hand or feeding.can_split(iterator))
+        if not can_split:
+            self.unsplit = "a distribution strategy holds its batches" if self._splits else "replay=False"
+        self._schedule = Schedule(can_split=can_split)
         if not self._is_quiet():
             self._early = self._schedule
         self.load = CpuLoad()

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from kerascheck.runtime.verify.findings import Linted
     from kerascheck.source import Source
 
-_PACKAGE_FOLDER = os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 3))
-_COMMAND = "import sys; sys.path.insert(0, sys.argv[1]); from kerascheck.runtime.live import linting; linting.main()"
+_HOME = os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 3))
+_COMMAND = "import sys; sys.path += sys.argv[1:]; from kerascheck.runtime.live import linting; linting.main()"
 _SECONDS = 60.0  # maximum for linting
 
 
@@ -38,10 +38,11 @@ class Linting:
         self._process: subprocess.Popen[bytes] | None = None
         self._failure = ""
         try:
-            # -I: neither the working directory nor PYTHONPATH may replace a module of the standard library.
+            # -I, and the folders of this process at the end: no file of the user shadows a module of Python.
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-c", _COMMAND, _PACKAGE_FOLDER],
+                [sys.executable, "-I", "-c", _COMMAND, _HOME, *filter(None, sys.path)],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                start_new_session=True,  # Ctrl-C is for the training
             )  # fmt: skip
             assert self._process.stdin is not None, "it is a pipe"
             self._process.stdin.write(pickle.dumps(code))
