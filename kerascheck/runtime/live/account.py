@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
 from kerascheck.runtime.live.fit_watch import FitWatch
+from kerascheck.runtime.live.inside import functions_inside
 from kerascheck.runtime.live.schedule import Mode, Schedule, Tally, usual_and_excess
 from kerascheck.runtime.verify.analysis import stages
 from kerascheck.runtime.verify.child import clock, diagnose
@@ -60,6 +61,8 @@ def account_of(
     )
     place = (stack[0].path, stack[0].line) if stack else None
     parts, unknown = _parts(model, watch, watch.schedule)
+    inside = hot_lines.inside_lines(facts, place)
+    _move_inside(parts, sum(line.share for line in inside))
     seconds = sum(parts.values())
     steps_per_epoch, epochs = _length(watch, facts)
     around = _around(watch, steps_per_epoch, epochs)
@@ -72,7 +75,7 @@ def account_of(
         used=_used(sources, stack, facts, alone),
         stages=stages(facts),
         input_lines=hot_lines.input_lines(facts, place),
-        main_lines=hot_lines.main_lines(facts.samples),
+        main_lines={**hot_lines.main_lines(facts.samples), Part.INSIDE: inside},
         start_seconds=watch.start_seconds,
         epochs=epochs,
         batch_size=watch.seen.rows,
@@ -108,6 +111,14 @@ def _parts(model: Any, watch: FitWatch, schedule: Schedule) -> tuple[dict[Part, 
     else:
         parts[computing] += max(0.0, rest)
     return parts | {Part.TRACING: watch.tracing_seconds / max(1, timed.steps)}, []
+
+
+def _move_inside(parts: dict[Part, float], share: float) -> None:
+    """Move the share of the wall time in which Python ran inside the step out of the step."""
+    moved = min(parts.get(Part.STEP, 0.0), share * sum(parts.values()))
+    if moved:
+        parts[Part.INSIDE] = moved
+        parts[Part.STEP] -= moved
 
 
 def _waiting(watch: FitWatch, timed: Tally, split: Tally) -> float:
@@ -172,7 +183,7 @@ def _facts(model: Any, watch: FitWatch, translate: Translate) -> TrainingFacts:
         "new_traces": watch.traced_steps,
         "fit_arguments": {"epochs": max(0, int((arguments.get("epochs") or 1) - first))},
         "epoch_lengths": [epoch.steps for epoch in watch.epochs],
-        "samples": _samples(watch, translate),
+        **_samples(watch, translate),
         "timeline": _timeline(watch),
         **(diagnose.model(SimpleNamespace(fit_model=model), None) or {}),
     }
@@ -201,22 +212,37 @@ def _translated(stage: Mapping[str, Any], translate: Translate) -> dict[str, Any
 
 
 def _samples(watch: FitWatch, translate: Translate) -> dict[str, Any]:
+    """The samples of all slices; those in functions that the step calls count as inside it."""
     main: Counter[Any] = Counter()
     others: Counter[Any] = Counter()
     for sampler in watch.samplers:
         main.update(sampler.main)
         others.update(sampler.others)
+    called = functions_inside(watch.functions) if any(path for path, *_ in others) else []
+    inside = Counter({key: count for key, count in others.items() if _is_in(key, called)})
+    total = sum(sampler.looks for sampler in watch.samplers)
     return {
-        "total": sum(sampler.looks for sampler in watch.samplers),
-        "main": [
-            [kind, *_place(path, line, translate), *rest, count]
-            for (kind, path, line, *rest), count in main.most_common(_HOTTEST)
-        ],
-        "others": [
-            [*_place(path, line, translate), *rest, count]
-            for (path, line, *rest), count in others.most_common(_HOTTEST)
-        ],
+        "samples": {
+            "total": total,
+            "main": [
+                [kind, *_place(path, line, translate), *rest, count]
+                for (kind, path, line, *rest), count in main.most_common(_HOTTEST)
+            ],
+            "others": _in_threads(others - inside, translate),
+        },
+        "inside_step": {"total": total, "main": [], "others": _in_threads(inside, translate)},
     }
+
+
+def _is_in(key: Sequence[Any], spans: Sequence[Span]) -> bool:
+    path, line = key[0], key[1]
+    return any(path == where and first <= line <= last for where, first, last in spans)
+
+
+def _in_threads(samples: Counter[Any], translate: Translate) -> list[list[Any]]:
+    return [
+        [*_place(path, line, translate), *rest, count] for (path, line, *rest), count in samples.most_common(_HOTTEST)
+    ]
 
 
 def _place(path: str | None, line: int | None, translate: Translate) -> tuple[str | None, int | None]:

@@ -346,10 +346,15 @@ class FitWatch:
 
     def _count_traces(self) -> int:
         """Number of graphs that the step has traced so far; 0 if it is not TensorFlow's."""
+        return sum(int(function.experimental_get_tracing_count()) for function in self.functions)
+
+    @property
+    def functions(self) -> list[Any]:
+        """The functions of TensorFlow that make up the step."""
         step = getattr(self._reference(), "train_function", None)
         if self._functions is None or self._functions[0] is not step:
             self._functions = step, _functions_of(step)
-        return sum(int(function.experimental_get_tracing_count()) for function in self._functions[1])
+        return self._functions[1]
 
 
 def _functions_of(step: Any) -> list[Any]:
