@@ -30,6 +30,14 @@ ADVERSARIES = (re.compile(r"(?:\b|_)generator(?:\b|_)", re.I), re.compile(r"(?:\
 A guess is allowed for the reason given at :data:`GAN_NAMES`.
 """
 
+NEXT_STATE = re.compile(
+    r"^(?:next|new)_?(?:state|obs|observation)$|^(?:state|obs|observation)_?(?:next|new|prime|_)$", re.I
+)
+"""Names of the state after a step: ``next_state``, ``new_obs``, ``state_``. A plural may be a batch of them.
+
+A guess is allowed: the name stands beside other parts of a transition, and the agent learns from it in the same loop.
+"""
+
 REINFORCEMENT_LEARNING = re.compile(
     r"^\s*(?:from|import)\s+(?:gym|gymnasium|gym_\w+|tf_agents|pettingzoo|procgen|dm_env|dm_control|rl|vizdoom|ale_py|retro|nes_py|minerl|"
     r"pybullet_envs|mlagents(?:_envs)?|highway_env)\b|"

@@ -14,6 +14,7 @@ from kerascheck.meaning.data.pipelines import Pipelines
 from kerascheck.meaning.program.items import is_one_item, is_slice_by_iteration
 from kerascheck.meaning.program.loops import loop_that_changes
 from kerascheck.meaning.program.program import Program
+from kerascheck.meaning.training.replays import is_replay
 
 SHORT_FIT = 16
 """Steps up to which a ``fit`` takes little longer than its set-up."""
@@ -30,6 +31,8 @@ class Portion(enum.Enum):
     """A separate example, written as a batch of one."""
     BATCH = enum.auto()
     """One separate batch."""
+    TRANSITION = enum.auto()
+    """One transition of an agent's memory."""
     FEW_STEPS = enum.auto()
     """A few steps only."""
     EPOCH = enum.auto()
@@ -39,7 +42,9 @@ class Portion(enum.Enum):
 def portion_of(module: Module, fit: Call, loop: ExecutionPath) -> Portion | None:
     """The portion of its data that each iteration of a loop fits; None if uncertain."""
     if _is_single(fit, loop):
-        return Portion.EXAMPLE
+        return Portion.TRANSITION if is_replay(module, loop) else Portion.EXAMPLE
+    if is_replay(module, loop) and _changes_with(fit, loop):
+        return Portion.TRANSITION
     if _is_batch(module, fit, loop):
         return Portion.BATCH
     if _is_short(fit, loop):
@@ -54,11 +59,13 @@ def is_at_end_of_game(path: ExecutionPath, loop: ExecutionPath) -> bool:
 
 def _is_single(call: Call, loop: ExecutionPath) -> bool:
     data = call.written("x")
-    return (
-        data is not None
-        and is_one_item(call.module.tree, data.value, loop)
-        and loop_that_changes(data.value, call.path) is loop
-    )
+    return data is not None and is_one_item(call.module.tree, data.value, loop) and _changes_with(call, loop)
+
+
+def _changes_with(call: Call, loop: ExecutionPath) -> bool:
+    """Whether each iteration passes other data."""
+    data = call.written("x")
+    return data is not None and loop_that_changes(data.value, call.path) is loop
 
 
 def _is_batch(module: Module, call: Call, loop: ExecutionPath) -> bool:
@@ -74,7 +81,7 @@ def _is_batch(module: Module, call: Call, loop: ExecutionPath) -> bool:
         return True
     if data is None or next(datasets_in(call.given("x")), None) is not None:
         return False
-    return next(datasets_in(loop.value), None) is not None and loop_that_changes(data.value, call.path) is loop
+    return next(datasets_in(loop.value), None) is not None and _changes_with(call, loop)
 
 
 def _is_short(call: Call, loop: ExecutionPath) -> bool:

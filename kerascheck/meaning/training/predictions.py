@@ -26,6 +26,7 @@ from kerascheck.meaning.program.clocks import measured_intervals, measures_speed
 from kerascheck.meaning.program.items import is_one_item
 from kerascheck.meaning.program.loops import bound_in, feeds_back, loop_that_changes, most_iterations
 from kerascheck.meaning.program.program import Program
+from kerascheck.meaning.training.replays import is_replay
 from kerascheck.syntax.written import rows_of_slice
 
 _A_FEW = 10
@@ -49,6 +50,7 @@ class RepeatedPrediction:
         by_batch: whether the loop visits the batches of a dataset or loader once, or fills them one by one, so no whole
             array exists.
         is_measured: whether a clock measures each call.
+        is_replay: whether the loop visits stored transitions of an agent.
     """
 
     call: Call
@@ -59,6 +61,7 @@ class RepeatedPrediction:
     in_training: bool
     by_batch: bool
     is_measured: bool
+    is_replay: bool
 
     @property
     def gives_data_only(self) -> bool:
@@ -168,7 +171,9 @@ def _repeated(
     first = module.once(Program).first_training
     # Another module that uses a trained model is an application of it.
     trains = any(outer.trains for outer in call.path.loops(within="program"))
-    in_training = first is not None and first.module is call.module or trains
+    # An agent replays its memory in order to learn.
+    replay = is_replay(module, loop)
+    in_training = first is not None and first.module is call.module or trains or replay
     # With its own batch size, each iteration predicts a whole array. Exceptions are applications that wait for the next
     # input, and code beside training on a batch.
     waits = isinstance(loop.node, cst.While) and not in_training or _trains_on_batches(module, loop)
@@ -188,7 +193,7 @@ def _repeated(
     ):
         return None
     return RepeatedPrediction(
-        call, loop, most_iterations(call.path), is_again, needs_last, in_training, by_batch, measured
+        call, loop, most_iterations(call.path), is_again, needs_last, in_training, by_batch, measured, replay
     )
 
 

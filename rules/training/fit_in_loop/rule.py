@@ -8,7 +8,12 @@ _IN_PARTS = " fit splits its data into steps of 32 examples; train_on_batch make
 _FITTED = {
     training.Portion.EXAMPLE: "a single example",
     training.Portion.BATCH: "one batch",
+    training.Portion.TRANSITION: "one transition",
     training.Portion.FEW_STEPS: "a few steps",
+}
+_INSTEAD = {
+    training.Portion.TRANSITION: "stack them, and call train_on_batch once.",
+    training.Portion.FEW_STEPS: "call fit once for all of them.",
 }
 
 
@@ -23,7 +28,9 @@ class FitInLoop(Rule):
     - `batch_size=len(batch)`, or `steps_per_epoch` of at most 16;
     - the data is an element of a `tf.data` dataset, or a slice of at most 512 rows, according to the step of `range`;
     - the expression shows a batch of one, such as `np.array([state])` or `x[None]`, here with up to 16 epochs;
-    - the program learns in an environment such as gym, one batch of experience at a time.
+    - the program learns in an environment such as gym, one batch of experience at a time;
+    - the loop replays an agent's memory: it unpacks one transition, judging by a name such as `next_state`, and steps
+      no environment. Here too, up to 16 epochs count.
 
     It is an info if each iteration fits the whole data for one epoch, as in `for epoch in range(50)`.
 
@@ -34,6 +41,10 @@ class FitInLoop(Rule):
     89 times as long as a loop of `train_on_batch`. We also compared a `fit` for each epoch with one `fit` of several
     epochs. It took 1.8 times as long with 40 steps per epoch and 1.03 times with 2,000, so this case is only an info
     (2 CPU cores, TensorFlow 2.21, no GPU, busy machine).
+
+    A replay of 32 transitions for a network of three dense layers took 6,280 ms with `predict` and `fit` in its loop.
+    The same loop with `predict_on_batch` and `train_on_batch` took 72 ms. With all transitions stacked, two
+    `predict_on_batch` and one `train_on_batch` took 2.3 ms (medians, TensorFlow 2.21, Keras 3.15, same machine).
 
     ## What the runtime does by itself
 
@@ -69,6 +80,7 @@ class FitInLoop(Rule):
 
     - Keras documentation: "Model training APIs" (`fit`, `train_on_batch`)
     - Keras guide: "Writing your own callbacks"
+    - Mnih et al., "Human-level control through deep reinforcement learning" (2015), algorithm 1
     - Keras source: `backend/tensorflow/trainer.py`
     """
 
@@ -89,7 +101,7 @@ class FitInLoop(Rule):
             if training.environment_loop(module, call.path) is loop and training.is_at_end_of_game(call.path, loop):
                 continue
             portion, epochs = training.portion_of(module, call, loop), training.epochs_of(call)
-            single = portion is training.Portion.EXAMPLE
+            single = portion in (training.Portion.EXAMPLE, training.Portion.TRANSITION)
             # On a single example an epoch is a step.
             if epochs != 1 and not (single and epochs is not None and epochs <= training.SHORT_FIT):
                 continue
@@ -106,11 +118,7 @@ class FitInLoop(Rule):
                 yield self.finding(
                     call,
                     f"Every iteration calls fit for {_FITTED[portion]}; "
-                    + (
-                        "call fit once for all of them."
-                        if portion is training.Portion.FEW_STEPS
-                        else "call train_on_batch instead."
-                    ),
+                    + _INSTEAD.get(portion, "call train_on_batch instead."),
                     because=_COST + _IN_PARTS * split,
                     fix=fixes.train_on_batch(call)
                     if portion is not training.Portion.FEW_STEPS and epochs == 1
