@@ -29,6 +29,7 @@ from kerascheck.meaning.training.portions import SHORT_FIT, Portion, is_at_end_o
 from kerascheck.meaning.training.predictions import evaluated_batches, repeated_predictions
 from kerascheck.meaning.training.read_results import ReadResults, results_read_back
 from kerascheck.meaning.training.repeated_training import RebuiltModel, rebuilt_models, repeated_calls
+from kerascheck.meaning.training.serial_reads import SerialRead, serial_reads
 from kerascheck.meaning.training.step_counts import Miscount, MiscountedSteps, miscounted_steps
 from kerascheck.meaning.training.steps import eager_steps
 from kerascheck.meaning.training.validation import (
@@ -47,6 +48,7 @@ __all__ = [
     "Portion",
     "ReadResults",
     "RebuiltModel",
+    "SerialRead",
     "StepCall",
     "array_copies",
     "batches_of",
@@ -73,6 +75,7 @@ __all__ = [
     "repeated_predictions",
     "results_read_back",
     "saved_steps",
+    "serial_reads",
     "steps_environment",
     "steps_of_epoch",
     "tape_of",

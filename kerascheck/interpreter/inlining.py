@@ -130,7 +130,7 @@ def enter_function(
         if node in function.module.generators:
             # A generator yields elements of the iterables it loops over.
             sources = [loop.value for loop in state.loops[loops:] if loop.frame.function is function]
-            return _returned(state, node, IteratorValue("generator", [*returned, *sources] or [UNKNOWN]))
+            return _returned(state, node, IteratorValue("generator", [*returned, *sources] or [UNKNOWN], state.path))
         if not returned:
             return Constant(None)
         merged = returned[0]

@@ -94,7 +94,7 @@ def _calls_per_step(module: Module, least: int) -> Iterator[StepCall]:
     loops: dict[ExecutionPath, list[Call]] = {}
     program = module.once(Program)
     for update in [*program.updates, *program.model_calls("train_on_batch")]:
-        loop = _loop_of(update)
+        loop = loop_of_step(update)
         if loop is not None:
             loops.setdefault(loop, []).append(update)
     # Code that another path compiles is written for compilation.
@@ -104,12 +104,12 @@ def _calls_per_step(module: Module, least: int) -> Iterator[StepCall]:
         if loop not in loops or call.node in seen or most_iterations(loop) <= least:
             continue
         # A step under the same condition as the call does not run more often.
-        if _conditions(call, loop) <= set.intersection(*(_conditions(update, loop) for update in loops[loop])):
+        if conditions_in(call, loop) <= set.intersection(*(conditions_in(update, loop) for update in loops[loop])):
             seen.add(call.node)
             yield StepCall(call, loop, loops[loop][0])
 
 
-def _loop_of(update: Call) -> ExecutionPath | None:
+def loop_of_step(update: Call) -> ExecutionPath | None:
     """The innermost Python loop around a training step; None if compiled code has a loop of its own inside."""
     compiled = [frame for frame in update.path.frames() if frame.traced]
     outside = compiled[-1].parent if compiled else update.path
@@ -118,5 +118,5 @@ def _loop_of(update: Call) -> ExecutionPath | None:
     return loop if inner is loop and not (compiled and compiled[-1].traced != "tf.function") else None
 
 
-def _conditions(call: Call, loop: ExecutionPath) -> set[ExecutionPath]:
+def conditions_in(call: Call, loop: ExecutionPath) -> set[ExecutionPath]:
     return set(call.path.conditions(within=loop))
