@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import chain, takewhile
 
 import libcst as cst
 
 from kerascheck.interpreter.code_location import CodeLocation
+from kerascheck.interpreter.keras_data import is_py_dataset
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.values import Call, ExecutionPath, Function, IteratorValue, Value, options_of
+from kerascheck.interpreter.values import Call, ExecutionPath, Function, Instance, IteratorValue, Value, options_of
 from kerascheck.meaning.calls import CallIndex
 from kerascheck.meaning.data.array_origins import reads_file
 from kerascheck.meaning.data.fitted_data import epochs_of
@@ -30,10 +31,11 @@ class SerialRead:
 
     Attributes:
         call: the call that reads.
-        place: the call in the loop, or of the generator, that leads to it.
+        place: the call in the loop, or of the generator, that leads to it; for a PyDataset the loop.
         loop: the training loop.
         update: the call that trains.
         repeats: whether each step reads several files, in a loop of its own.
+        is_item: whether a PyDataset reads, which the loop iterates over.
     """
 
     call: Call
@@ -41,13 +43,14 @@ class SerialRead:
     loop: ExecutionPath
     update: Call
     repeats: bool
+    is_item: bool = False
 
 
 def serial_reads(module: Module, least: int) -> Iterator[SerialRead]:
     """The first reading call of each training loop with more than ``least`` iterations that reads files in every step.
 
-    The loop reads in its body, or takes its batches from a generator that reads. Excludes files that other threads or
-    processes may read, and calls that a condition or a cache may skip.
+    The loop reads in its body, or takes its batches from a generator or a PyDataset that reads. Excludes files that other
+    threads or processes may read, and calls that a condition or a cache may skip.
     """
     reads = [call for call in module.run.calls if reads_file(call)]
     for loop, updates in (_training_loops(module) if reads else {}).items():
@@ -61,7 +64,8 @@ def serial_reads(module: Module, least: int) -> Iterator[SerialRead]:
             for call in reads
             if call.path.is_in(loop) and conditions_in(call, loop) <= shared and _is_serial(call, loop)
         )
-        first = next(inside, None) or next(_reads_of_generators(module, reads, loop, updates[0]), None)
+        found = chain(inside, _reads_of_sources(module, reads, loop, updates[0]))
+        first = next(found, None)
         if first is not None:
             yield first
 
@@ -78,16 +82,28 @@ def _training_loops(module: Module) -> dict[ExecutionPath, list[Call]]:
     return found
 
 
-def _reads_of_generators(module: Module, reads: list[Call], loop: ExecutionPath, update: Call) -> Iterator[SerialRead]:
-    """The reads of the generators from which each iteration of a loop takes an item."""
-    for generator in _generators(module, loop):
-        place = CodeLocation(generator.module, generator.node)
+def _reads_of_sources(module: Module, reads: list[Call], loop: ExecutionPath, update: Call) -> Iterator[SerialRead]:
+    """The reads of the generators and PyDatasets from which each iteration of a loop takes an item."""
+    for source in _sources(module, loop):
         for call in reads:
-            if not call.path.is_in(generator) or any(call.path.conditions(within=generator)):
+            around = _frame_of_item(call, source) if isinstance(source, Instance) else source
+            if around is None or not call.path.is_in(around) or any(call.path.conditions(within=around)):
                 continue
-            turn = _turn_of(call, generator)
-            if turn is not None and _is_serial(call, generator):
-                yield SerialRead(call, place, loop, update, _repeats(call, turn))
+            turn = around if isinstance(source, Instance) else _turn_of(call, around)
+            if turn is None or not _is_serial(call, around):
+                continue
+            place = loop if isinstance(source, Instance) else source
+            yield SerialRead(
+                call, CodeLocation(place.module, place.node), loop, update, _repeats(call, turn), place is loop
+            )
+
+
+def _frame_of_item(call: Call, batches: Instance) -> ExecutionPath | None:
+    """The call of a PyDataset's ``__getitem__`` around another call; None if that is elsewhere."""
+    item = batches.cls.member("__getitem__")
+    if not isinstance(item, Function):
+        return None
+    return next((each for each in call.path.frames() if each.function and each.function.node is item.node), None)
 
 
 def _turn_of(call: Call, generator: ExecutionPath) -> ExecutionPath | None:
@@ -102,37 +118,39 @@ def _turn_of(call: Call, generator: ExecutionPath) -> ExecutionPath | None:
     return None
 
 
-def _generators(module: Module, loop: ExecutionPath) -> Iterator[ExecutionPath]:
-    """The calls of generators that a loop iterates over, or that ``next`` in its body advances."""
+def _sources(module: Module, loop: ExecutionPath) -> Iterator[ExecutionPath | Instance]:
+    """The generators, by their calls, and PyDatasets that a loop iterates over or that ``next`` in its body advances."""
     advanced = [
         call.receiver
         for call in module.once(CallIndex).named("builtins.next")
         if call.path.is_in(loop) and not any(call.path.conditions(within=loop))
     ]
     for value in (loop.value, *advanced):
-        yield from _generators_in(value)
+        yield from _sources_in(value)
 
 
-def _generators_in(value: Value | None) -> Iterator[ExecutionPath]:
-    """The calls behind a value that is certainly a generator, or ``enumerate``, ``tqdm`` and the like around one."""
-    options = [option for option in options_of(value) if isinstance(option, IteratorValue)]
-    if len(options) < len(options_of(value)):
+def _sources_in(value: Value | None) -> Iterator[ExecutionPath | Instance]:
+    """The sources behind a value that is certainly one, or ``enumerate``, ``tqdm`` and the like around one."""
+    options = options_of(value)
+    if not all(isinstance(option, IteratorValue) or is_py_dataset(option) for option in options):
         return
     for option in options:
-        if option.kind == "generator" and option.path is not None:
+        if isinstance(option, Instance):
+            yield option
+        elif isinstance(option, IteratorValue) and option.kind == "generator" and option.path is not None:
             yield option.path
-        elif option.kind in _WRAPPERS:
+        elif isinstance(option, IteratorValue) and option.kind in _WRAPPERS:
             for inner in option.over:
-                yield from _generators_in(inner)
+                yield from _sources_in(inner)
 
 
 def _is_serial(call: Call, within: ExecutionPath) -> bool:
     """Whether a call always runs, in the thread of the training, and no function around it keeps its results."""
     node = call.node
-    for path in call.path.way(within=within):
+    for path in (*call.path.way(within=within), within):
         if path.kind == "handed" or path.traced or path.stage is not None:
             return False
-        if path.kind == "call" and path.function is not None:
+        if path.kind in ("call", "root") and path.function is not None:
             if _may_skip(path.function, node):
                 return False
             node = path.node

@@ -9,10 +9,10 @@ class FileReadsPerStep(Rule):
     ## What it does
 
     Looks for a hand-written training loop that reads files in every step, in its body or in functions that it calls.
-    The batches may also come from a generator that the loop iterates over, or that it advances with `next`. A step is
-    `train_on_batch`, a `fit` of one epoch, or a weight update by an optimizer. The readers are those of images, such as
+    The batches may also come from a generator or a `PyDataset` that the loop iterates over, or that it advances with
+    `next`. A step is `train_on_batch`, a `fit` of one epoch, or a weight update by an optimizer. The readers are those of images, such as
     `cv2.imread`, `PIL.Image.open`, `imageio.imread` and `load_img`, and others such as `np.load`. One finding for each
-    loop shows the call in the loop, or the call of the generator.
+    loop shows the call in the loop, the call of the generator, or the loop over a `PyDataset`.
 
     It is a warning if each step reads its files in a loop of its own, and an info for a single read in each step.
 
@@ -33,13 +33,14 @@ class FileReadsPerStep(Rule):
 
     ## What the runtime does by itself
 
-    Nothing: TensorFlow sees only the finished arrays. A generator does not run ahead of the loop that consumes it.
+    Nothing: TensorFlow sees only the finished arrays. A generator does not run ahead of the loop that consumes it. Keras
+    starts the `workers` of a `PyDataset` only in `fit`, not in a loop over it.
 
     ## When it stays silent
 
     - Threads or processes read: the code takes batches from a queue, or passes the reading function to a pool or to
       another library.
-    - The loop consumes a dataset, a `PyDataset`, or an unknown object around the generator.
+    - The loop consumes a dataset, or an unknown object around the generator. Also a `PyDataset` inside `fit`.
     - A condition or an exception handler selects some of the steps, or a cache may skip the read. Any decorator of a
       function around the read counts as a cache.
     - The read is in an outer loop, such as once per epoch, or before the loop.
@@ -83,7 +84,8 @@ class FileReadsPerStep(Rule):
             yield self.finding(
                 found.place,
                 "Each step waits until Python has read its files; read them ahead, in a map of tf.data.",
-                because=f"{display_name(found.call.name)} runs between the steps, on one core, and the device is idle meanwhile.",
+                because=f"{display_name(found.call.name)} runs between the steps, on one core, and the device is idle meanwhile."
+                + " A PyDataset reads ahead only in fit." * found.is_item,
                 doubt=None if found.repeats else "A single file may take little time beside the step.",
                 related=((found.call, "read here"), (found.update, "a step trains here"), (found.loop, "in this loop")),
             )
