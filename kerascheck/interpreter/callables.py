@@ -8,12 +8,15 @@ import libcst as cst
 
 from kerascheck.interpreter.abstract_state import AbstractState
 from kerascheck.interpreter.arguments import bound_arguments, spread
+from kerascheck.interpreter.keras_data import is_py_dataset
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Arguments,
     DictValue,
     ExecutionPath,
     Function,
+    Instance,
+    IteratorValue,
     Partial,
     SequenceValue,
     Value,
@@ -57,3 +60,21 @@ def run_arguments(state: AbstractState, arguments: Arguments, node: cst.CSTNode,
             if isinstance(option, (Function, Partial)):
                 for dataset in datasets_in(run_callables(state, option, None, node, tensors=tensors)):
                     state.sink("escape", dataset, node)
+
+
+def run_items(state: AbstractState, value: Value, node: cst.CSTNode) -> None:
+    """Run ``__getitem__`` of a PyDataset of another module, like Keras; functions of this module run anyway.
+
+    Args:
+        value: the PyDataset, or ``enumerate`` and the like around one; others are ignored.
+        node: the code that takes the items.
+    """
+    for option in options_of(value):
+        if isinstance(option, IteratorValue):
+            for inner in option.over:
+                run_items(state, inner, node)
+        function = option.cls.member("__getitem__") if isinstance(option, Instance) and is_py_dataset(option) else None
+        if isinstance(function, Function) and function.module is not state.entry:
+            path = ExecutionPath("handed", state.path, state.module, node)
+            given = Arguments([UNKNOWN])
+            state.inside(path, lambda item: state.inline(item, given, node), state.bound(function, option))

@@ -8,7 +8,7 @@ from kerascheck.interpreter.abstract_state import AbstractState
 from kerascheck.interpreter.arguments import without_first
 from kerascheck.interpreter.array_shapes import shape_of
 from kerascheck.interpreter.attributes import get_attribute, set_attribute
-from kerascheck.interpreter.callables import run_arguments, run_callables
+from kerascheck.interpreter.callables import run_arguments, run_callables, run_items
 from kerascheck.interpreter.internal_values import SuperValue
 from kerascheck.interpreter.joins import any_of
 from kerascheck.interpreter.libraries.registry import (
@@ -76,6 +76,7 @@ def _wrapped(state: AbstractState, call: Invocation) -> Value:
 
 @function("builtins.iter")
 def _iter(state: AbstractState, call: Invocation) -> Value:
+    run_items(state, call.first, call.node)
     return IteratorValue("iter", [call.first], state.path)
 
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from itertools import zip_longest
 
-import libcst as cst
-
 from kerascheck.interpreter.abstract_state import AbstractState
-from kerascheck.interpreter.callables import run_arguments, run_callables
+from kerascheck.interpreter.callables import run_arguments, run_callables, run_items
 from kerascheck.interpreter.internal_values import SuperValue
-from kerascheck.interpreter.keras_data import is_keras_data, is_py_dataset
+from kerascheck.interpreter.keras_data import is_keras_data
 from kerascheck.interpreter.libraries.registry import (
     Invocation,
     function,
@@ -25,8 +23,6 @@ from kerascheck.interpreter.values import (
     ExecutionPath,
     External,
     ExternalInstance,
-    Function,
-    Instance,
     Partial,
     SequenceValue,
     Tensor,
@@ -74,18 +70,8 @@ def _consume(state: AbstractState, call: Invocation) -> Value:
             state.sink(_OTHER_ROLES.get(name or "", role) or "escape", dataset, call.node)
     run_arguments(state, given, call.node, tensors=False)
     for value in given.values():
-        _run_items(state, value, call.node)
+        run_items(state, value, call.node)
     return UNKNOWN
-
-
-def _run_items(state: AbstractState, value: Value, node: cst.CSTNode) -> None:
-    """Run ``__getitem__`` of a PyDataset of another module, like Keras; functions of this module run anyway."""
-    for option in options_of(value):
-        function = option.cls.member("__getitem__") if isinstance(option, Instance) and is_py_dataset(option) else None
-        if isinstance(function, Function) and function.module is not state.entry:
-            path = ExecutionPath("handed", state.path, state.module, node)
-            given = Arguments([UNKNOWN])
-            state.inside(path, lambda item: state.inline(item, given, node), state.bound(function, option))
 
 
 @method("compile")

@@ -6,6 +6,7 @@ import libcst as cst
 
 from kerascheck.interpreter.abstract_state import AbstractState
 from kerascheck.interpreter.binding import bind
+from kerascheck.interpreter.callables import run_items
 from kerascheck.interpreter.decisions import check_truth
 from kerascheck.interpreter.iteration import element_of, enter_loop
 from kerascheck.interpreter.joins import join_variables
@@ -16,6 +17,7 @@ from kerascheck.syntax.tree import Tree
 
 def run_for(state: AbstractState, node: cst.For) -> bool:
     iterable = state.eval(node.iter)
+    run_items(state, iterable, node.iter)
     loop = enter_loop(state, node, iterable, node.iter)
     turns = bool(loop.trips)
     if _ends_first_turn(node.body):
