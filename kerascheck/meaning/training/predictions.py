@@ -156,7 +156,9 @@ def _loop_over_items(
     batches = loop_that_changes(given, call.path, beside=models) if models is loop else None
     if batches is not None and _trains_on_batches(module, batches):
         return batches
-    if models is not None and (models is loop or not loop.is_in(models) or not is_one_item(module.tree, given, loop)):
+    if models is not None and (
+        models is loop or not loop.is_in(models) or not is_one_item(call.module.tree, given, loop)
+    ):
         return None
     return loop
 
@@ -177,7 +179,7 @@ def _repeated(
     # With its own batch size, each iteration predicts a whole array. Exceptions are applications that wait for the next
     # input, and code beside training on a batch.
     waits = isinstance(loop.node, cst.While) and not in_training or _trains_on_batches(module, loop)
-    sized = constant(call.given("batch_size"), 1) != 1 and not waits and not is_one_item(module.tree, given, loop)
+    sized = constant(call.given("batch_size"), 1) != 1 and not waits and not is_one_item(call.module.tree, given, loop)
     if constant(call.given("steps") or Constant(1)) != 1 or sized:
         return None
     measured = _is_measured(module, call, loop)
@@ -189,7 +191,7 @@ def _repeated(
     needs_last = isinstance(call.node, cst.Call) and feeds_back(loop, call.node)
     # A session's run is too cheap to batch. Data that cannot be predicted at once leaves no alternative.
     if module.runtime.multi_backend_keras and (
-        needs_last or by_batch or BATCH_NAMES.search(module.tree.code_of(given))
+        needs_last or by_batch or BATCH_NAMES.search(call.module.tree.code_of(given))
     ):
         return None
     return RepeatedPrediction(
@@ -242,7 +244,7 @@ def _turning_loop(module: Module, call: Call, given: cst.BaseExpression) -> Exec
     loop = call.path.innermost_loop(within="program")
     if loop is None:
         return None
-    inside = set(module.tree.descendants(given))
+    inside = set(call.module.tree.descendants(given))
     turns_on = any(
         other.node in inside
         and (other.name or "").startswith(_DRAWS)
