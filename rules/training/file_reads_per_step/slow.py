@@ -12,7 +12,7 @@ from PIL import Image
 keras.utils.set_random_seed(0)
 folder = pathlib.Path(tempfile.mkdtemp())
 rng = np.random.default_rng(0)
-for number in range(320):
+for number in range(160):
     Image.fromarray(rng.integers(0, 256, size=(192, 192, 3), dtype=np.uint8)).save(folder / f"{number % 2}-{number}.png")
 paths = sorted(folder.iterdir())
 labels = np.array([int(path.name[0]) for path in paths])
