@@ -43,7 +43,7 @@ def measured(request, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def on_tensorflow(tmp_path_factory):
-    names = ["several_steps_per_call", "watching_only", "gate", "folds", "files", "broken"]
+    names = ["several_steps_per_call", "watching_only", "gate", "folds", "files", "broken", "python_in_graphs"]
     return run(tmp_path_factory.mktemp("live"), ENVIRONMENTS["tensorflow"], *names)
 
 
@@ -148,6 +148,16 @@ def test_one_of_several_processes_writes_its_own_files_and_prints_nothing(on_ten
     assert files["files"] == ["logs", "why-rank1.html", "why-rank1.json"]
     assert files["events"]
     assert files["printed"] == ""
+
+
+@slow
+@alone
+def test_python_in_the_step_is_told_from_python_in_the_pipeline(on_tensorflow):
+    found = on_tensorflow["python_in_graphs"]
+    assert found["with"] == found["without"]
+    causes = found["report"]["causes"]
+    assert causes["Python inside the step"] == [str(TRAININGS), line_of("# in the step")]
+    assert causes["waiting for data"] == [str(TRAININGS), line_of("# in the pipeline")]
 
 
 @slow

@@ -198,6 +198,38 @@ def interrupted():
     return {"first": first, "with": train(why, arrays(), trained, batch_size=BATCH, epochs=2), "report": report(why)}
 
 
+def python_in_graphs():
+    """Python in the step and in the pipeline, which AutoGraph converts."""
+    import tensorflow as tf
+
+    class Slow(keras.layers.Layer):
+        def call(self, x):
+            def root(values):
+                time.sleep(0.006)  # in the step
+                return np.sqrt(values)
+
+            result = tf.numpy_function(root, [x], tf.float32)
+            result.set_shape(x.shape)
+            return tf.stop_gradient(result)
+
+    def load(number):
+        def read(number):
+            time.sleep(0.002)  # in the pipeline
+            return np.zeros(WIDTH, "float32")
+
+        row = tf.numpy_function(read, [number], tf.float32)
+        row.set_shape((WIDTH,))
+        return row, tf.zeros((), tf.int64)
+
+    def make():
+        trained = model()
+        trained = keras.Sequential([keras.layers.InputLayer((WIDTH,)), Slow(), *trained.layers])
+        trained.compile("adam", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+        return trained
+
+    return both(lambda: [tf.data.Dataset.range(ROWS).map(load, num_parallel_calls=2).batch(BATCH)], model=make)
+
+
 def broken():
     """Errors of kerascheck itself, after the measurement and in a step."""
     from kerascheck.runtime.live import account, schedule

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
+from kerascheck.runtime.live.autograph import origins
 from kerascheck.runtime.live.fit_watch import FitWatch
 from kerascheck.runtime.live.inside import functions_inside
 from kerascheck.runtime.live.schedule import Mode, Schedule, Tally, usual_and_excess
@@ -55,6 +56,7 @@ def account_of(
     """
     if watch.schedule is None or not watch.schedule.is_usable:
         raise ValueError("too few steps were measured")
+    translate = _through_autograph(translate)
     facts = _facts(model, watch, translate)
     stack = tuple(
         Frame(*translate(path, line), _first(path, first, translate)) for path, line, first in watch.seen.stack
@@ -88,6 +90,11 @@ def account_of(
         unknown=unknown,
     )
     return Account(step, stack)
+
+
+def _through_autograph(translate: Translate) -> Translate:
+    generated = origins()
+    return lambda path, line: translate(*generated.get((path, line), (path, line)))
 
 
 def _parts(model: Any, watch: FitWatch, schedule: Schedule) -> tuple[dict[Part, float], list[str]]:
