@@ -20,6 +20,7 @@ from kerascheck.meaning.graph.element_loops import element_loops
 from kerascheck.meaning.graph.layer_uses import is_for_inference
 from kerascheck.meaning.graph.python_in_maps import Once, PythonInMap, python_in_maps
 from kerascheck.meaning.graph.recursive_calls import recursive_calls
+from kerascheck.meaning.graph.shape_compilations import XlaBy, recompilations
 from kerascheck.meaning.graph.side_effects import Effect, side_effects
 from kerascheck.meaning.graph.stale_globals import stale_globals
 from kerascheck.meaning.graph.traced_code import converts_branches, traced_calls, tracing_frame, trains_in
@@ -31,6 +32,7 @@ __all__ = [
     "Once",
     "PythonInMap",
     "TurnKind",
+    "XlaBy",
     "calls_beside_training",
     "changing_constants",
     "changing_shapes",
@@ -42,6 +44,7 @@ __all__ = [
     "is_for_inference",
     "python_in_maps",
     "rare_updates",
+    "recompilations",
     "recursive_calls",
     "side_effects",
     "stale_globals",

@@ -4,7 +4,12 @@ import pytest
 from snippets import IMPORTS, load, written
 
 from kerascheck.interpreter.values import holds_tensor
-from kerascheck.meaning.graph.compiled_loops import changing_constants, changing_shapes, compiled_in_iterations
+from kerascheck.meaning.graph.compiled_loops import (
+    changing_constants,
+    changing_shapes,
+    compiled_in_iterations,
+    shapes_for_xla,
+)
 from kerascheck.meaning.graph.training_loops import calls_beside_training
 
 STEP = IMPORTS + "import random\nimport numpy as np\n@tf.function\ndef step(x, i=0): return x\n"
@@ -199,3 +204,21 @@ def test_the_result_of_one_of_two_compiled_functions(tmp_path):
     module = load(tmp_path, TRAINED + text)
     (call,) = [call for call, _, _ in calls_beside_training(module) if call.name == "builtins.print"]
     assert holds_tensor(call.first)
+
+
+@pytest.mark.parametrize(
+    ("options", "retraced", "recompiled"),
+    [
+        ("", 1, 0),
+        ("reduce_retracing=True", 0, 0),
+        ("jit_compile=True", 0, 1),
+        ("jit_compile=True, reduce_retracing=True", 0, 1),
+        ("experimental_compile=True", 0, 1),
+        ("jit_compile=unknown", 1, 0),
+    ],
+)
+def test_xla_compiles_changing_shapes(tmp_path, options, retraced, recompiled):
+    text = PADDED + f"@tf.function({options})\ndef f(x): return x\nfor x in ds: f(x)"
+    module = load(tmp_path, text)
+    assert len(list(changing_shapes(module))) == retraced
+    assert len(list(shapes_for_xla(module))) == recompiled

@@ -180,19 +180,38 @@ def changing_shapes(module: Module) -> Iterator[TurnArgument]:
             _option(entry, name)
             for name in ("reduce_retracing", "experimental_relax_shapes", "experimental_follow_type_hints")
         ]
-        if _option(entry, "input_signature") is not None or any(
-            constant(value, value is not None) for value in relaxed
+        if (
+            not _is_for_xla(entry)
+            and _option(entry, "input_signature") is None
+            and not any(constant(value, value is not None) for value in relaxed)
         ):
-            continue
-        for arg in entry.arguments.nodes.values():
-            found = _reshaped(module, entry, arg)
-            if (
-                found is not None
-                and most_iterations(entry.path) > FEW_TRACES
-                and counting_branch(entry.path, found.loop) is None
-            ):
-                yield found
-                break
+            yield from _first_reshaped(module, entry)
+
+
+def shapes_for_xla(module: Module) -> Iterator[TurnArgument]:
+    """The same arguments of functions with ``jit_compile=True``, which XLA compiles for each shape.
+
+    A signature or ``reduce_retracing`` does not prevent that.
+    """
+    for entry in _loop_entries(module):
+        if _is_for_xla(entry):
+            yield from _first_reshaped(module, entry)
+
+
+def _is_for_xla(entry: Call) -> bool:
+    return any(constant(_option(entry, name)) is True for name in ("jit_compile", "experimental_compile"))
+
+
+def _first_reshaped(module: Module, entry: Call) -> Iterator[TurnArgument]:
+    for arg in entry.arguments.nodes.values():
+        found = _reshaped(module, entry, arg)
+        if (
+            found is not None
+            and most_iterations(entry.path) > FEW_TRACES
+            and counting_branch(entry.path, found.loop) is None
+        ):
+            yield found
+            break
 
 
 def _loop_entries(module: Module) -> Iterator[Call]:
@@ -348,7 +367,7 @@ def _reshaped(module: Module, entry: Call, arg: cst.Arg) -> TurnArgument | None:
     if loop is None:
         return None
     for dataset in datasets_in(loop.value):
-        stage = _padding(dataset.stage)
+        stage = open_padding(dataset.stage)
         if stage is not None and not _is_padded_alike(stage, arg.value, loop.node):
             return TurnArgument(entry, arg, loop, stage)
     if _is_growing_slice(arg.value, entry.path):
@@ -357,7 +376,7 @@ def _reshaped(module: Module, entry: Call, arg: cst.Arg) -> TurnArgument | None:
     return TurnArgument(entry, arg, loop, growing) if growing is not None else None
 
 
-def _padding(stage: DatasetOp) -> DatasetOp | None:
+def open_padding(stage: DatasetOp) -> DatasetOp | None:
     """The operation that pads each batch to its longest element; None for fixed or unknown shapes."""
     for current in stage.upstream():
         if current.name == "padded_batch":
