@@ -36,6 +36,7 @@ from kerascheck.meaning.training.distribution import (
     unplaced_optimizers,
     unscaled_batches,
 )
+from kerascheck.meaning.training.replicated_batches import replicated_batches
 
 __all__ = [
     "SHORT_LOOP",
@@ -64,6 +65,7 @@ __all__ = [
     "most_iterations",
     "old_names",
     "place_in_module",
+    "replicated_batches",
     "session_configs",
     "unconditional_mirrors",
     "unentered_scopes",

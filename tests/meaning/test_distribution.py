@@ -12,6 +12,7 @@ from kerascheck.meaning.training.distribution import (
     unplaced_optimizers,
     unscaled_batches,
 )
+from kerascheck.meaning.training.replicated_batches import replicated_batches
 
 STRATEGY = IMPORTS + (
     "strategy = tf.distribute.MirroredStrategy()\nopt = keras.optimizers.Adam()\n"
@@ -215,3 +216,35 @@ def test_sizes_by_name(tmp_path, sizes, batch, found):
     assert [
         (each.is_for_one, each.unused is not None) for each in unscaled_batches(load(tmp_path, IMPORTS + text))
     ] == found
+
+
+PLAIN = (
+    STRATEGY + "data = tf.data.Dataset.range(999).batch(8)\nsplit = strategy.experimental_distribute_dataset(data)\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("for x in data: run(x)", 1),
+        ("for i, x in enumerate(data): run(x)", 1),
+        ("for x in data: strategy.run(step, (x,))", 1),
+        ("@tf.function\ndef epoch(d):\n    for x in d: run(x)\nepoch(data)", 1),
+        ("class T:\n    def __init__(self): self.s = strategy\n    def go(self, d):\n        for x in d: self.s.run(step, args=(x,))\nT().go(data)", 1),
+        ("for x in data: run(x)\nfor x in data: run(x)", 1),
+        ("for x in split: run(x)", 0),
+        ("for x in data: run(x)\nfor x in split: run(x)", 0),
+        ("for x in split: run(x)\nfor x in data: run(x)", 0),
+        ("for x in data: run(x + 1)", 0),
+        ("for x in data:\n    x = x[:4]\n    run(x)", 0),
+        ("for x in unknown: run(x)", 0),
+        ("for x in data: strategy.run(step, args)", 0),
+        ("for x in data: strategy.run(step, args=(1,))", 0),
+        ("for x in data.take(9): run(x)", 0),
+        ("for x in data: tf.distribute.get_strategy().run(step, args=(x,))", 0),
+        ("for x in data.shard(2, 0): run(x)", 0),
+        ("for x in data: run(x)\nc = tf.distribute.get_replica_context()", 0),
+    ],
+)  # fmt: skip
+def test_batches_that_all_replicas_get(tmp_path, text, found):
+    assert len(list(replicated_batches(load(tmp_path, PLAIN + text)))) == found

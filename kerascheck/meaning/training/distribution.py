@@ -61,7 +61,7 @@ def eager_strategy_runs(module: Module) -> Iterator[tuple[Call, ExecutionPath]]:
     """
     if module.once(Program).runs_eagerly:
         return
-    runs = _runs(module)
+    runs = strategy_runs(module)
     compiled = {call.node for call in runs if call.path.traced_by()}
     seen = set()
     for call in runs:
@@ -84,7 +84,8 @@ def eager_strategy_runs(module: Module) -> Iterator[tuple[Call, ExecutionPath]]:
         yield call, loop
 
 
-def _runs(module: Module) -> list[Call]:
+def strategy_runs(module: Module) -> list[Call]:
+    """The calls of `run` of strategies, also by its old name."""
     return [
         call
         for call in module.once(CallIndex).of_methods("run", "experimental_run_v2")
@@ -268,7 +269,7 @@ def unplaced_in_steps(module: Module) -> Iterator[UnplacedInStep]:
     Source: tested with MirroredStrategy, TensorFlow 2.21, Keras 3.15.
     """
     made_for_several = _made_for_several(module)
-    runs = {call.node: call for call in _runs(module)}
+    runs = {call.node: call for call in strategy_runs(module)}
     if not made_for_several or not runs or module.mentions(_OTHER_WAYS):
         return
     new_keras = module.once(Program).keras >= 3

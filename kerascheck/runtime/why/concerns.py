@@ -21,7 +21,7 @@ CONCERNS: Mapping[str, tuple[Part, ...]] = {
     "KC301": (_K,), "KC302": (_K,), "KC308": (_K,), "KC309": (_E,), "KC310": (_K, _O), "KC313": (_K,), "KC314": (_K,),
     "KC401": (_E,), "KC402": (_P, _O, _E), "KC403": (_T,), "KC404": (_T,), "KC405": (_R, _P, _C, _N), "KC406": (_C,), "KC407": (_O,),
     "KC408": (_T,), "KC409": (_T,), "KC410": (_O, _P), "KC411": (_O,), "KC412": (_C, _N), "KC413": (_K,), "KC415": (_B, _O, _T, _F),
-    "KC416": (_P, _E), "KC417": (_T,), "KC425": (_V, _T), "KC501": (_K,), "KC502": (_O,), "KC503": (_E,), "KC505": (_O,),
+    "KC416": (_P, _E), "KC417": (_T,), "KC425": (_V, _T), "KC501": (_K,), "KC502": (_O,), "KC503": (_E,), "KC505": (_O,), "KC506": (_K,),
     "KC701": (_K,),
 }  # fmt: skip
 """Parts by rule code, the most important part first.
