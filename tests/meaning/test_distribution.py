@@ -238,6 +238,8 @@ PLAIN = (
         ("for x in data: run(x + 1)", 0),
         ("for x in data:\n    x = x[:4]\n    run(x)", 0),
         ("for x in unknown: run(x)", 0),
+        ("for x in tf.data.Dataset.range(999): run(x)", 0),
+        ("for x in tf.data.Dataset.range(999).repeat(): run(x)", 0),
         ("for x in data: strategy.run(step, args)", 0),
         ("for x in data: strategy.run(step, args=(1,))", 0),
         ("for x in data.take(9): run(x)", 0),

@@ -20,6 +20,7 @@ from kerascheck.interpreter.values import (
     Value,
     options_of,
 )
+from kerascheck.knowledge.datasets import BATCHING, DATASET_RANGE
 from kerascheck.knowledge.devices import (
     EXPERIMENTAL_MIRRORED_STRATEGY,
     EXPERIMENTAL_TPU_STRATEGY,
@@ -151,10 +152,16 @@ def _plain_dataset(value: Value | None) -> DatasetOp | None:
         value = value.over[0]
     stages = [option.stage if isinstance(option, Dataset) else None for option in options_of(value)]
     known = [stage for stage in stages if stage is not None]
-    if not known or len(known) < len(stages) or any(_is_distributed(stage) for stage in known):
+    if not known or len(known) < len(stages) or any(map(_is_divided, known)):
         return None
-    return known[0]
+    # A single number counts steps.
+    return None if any(map(_counts, known)) else known[0]
 
 
-def _is_distributed(stage: DatasetOp) -> bool:
+def _is_divided(stage: DatasetOp) -> bool:
     return any(each.name in ("distribute", "shard") for each in stage.upstream())
+
+
+def _counts(stage: DatasetOp) -> bool:
+    names = [each.name for each in stage.upstream()]
+    return names[-1] == DATASET_RANGE and BATCHING.isdisjoint(names)

@@ -66,6 +66,9 @@ for x in dataset:
 if not several:
     for x in dataset:
         chosen.run(step, args=(x,))
+# A number of the step.
+for i in tf.data.Dataset.range(1000):
+    strategy.run(step, args=(i,))
 # A few steps.
 for x in dataset.take(5):
     strategy.run(step, args=(x,))

@@ -32,6 +32,7 @@ class UndistributedDataset(Rule):
     - The strategy has one replica: `OneDeviceStrategy`, `get_strategy()`, a list of one device, a notebook for Colab,
       or a program that hides the GPUs. `MultiWorkerMirroredStrategy`, because each worker may read its own data.
     - The program chooses the strategy by a condition and calls `run` under a condition.
+    - The dataset is a `range` without batches, which counts steps.
     - At most 10 steps; tests.
 
     For a `MirroredStrategy` without a list of devices the finding is an info, because the machine may have one GPU.

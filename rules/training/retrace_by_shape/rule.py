@@ -26,6 +26,7 @@ class RetraceByShape(Rule):
     ## When it stays silent
 
     - `reduce_retracing=True`, `experimental_relax_shapes=True` or `input_signature` is set, or may be.
+    - `jit_compile=True`, because XLA compiles every shape despite these settings: `recompile-by-shape` reports that.
     - Padding gives the batch, or the relevant part of it, a fixed shape. This means literal `padded_shapes` without
       `None`, or `pad_to_bucket_boundary=True` (one trace for each bucket).
     - A map before the padding runs Python through `py_function` or `numpy_function`, which may have padded everything.
@@ -39,9 +40,8 @@ class RetraceByShape(Rule):
     ## Use instead
 
     `@tf.function(reduce_retracing=True)`: after the second shape TensorFlow traces once more with an open dimension.
-    Or declare the shapes: `input_signature=[tf.TensorSpec([None, None], tf.int32)]`. With `jit_compile=True`, XLA
-    compiles every shape separately despite the signature. Pad to a few fixed lengths there. Before TensorFlow 2.9 the
-    argument is called `experimental_relax_shapes`.
+    Or declare the shapes: `input_signature=[tf.TensorSpec([None, None], tf.int32)]`. Before TensorFlow 2.9 the argument
+    is called `experimental_relax_shapes`.
 
     ## Fix safety
 
