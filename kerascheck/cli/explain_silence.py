@@ -208,7 +208,7 @@ def _shortened(code: str, longest: int = _LONGEST_CODE) -> str:
 def _reported_code(spec: RuleSpec, module: Module, here: int, settings: Settings) -> str | None:
     """What a rule reports that is on a line of the text, or is explained by it; None where it reports nothing, or fails."""
     try:
-        for said in said_of(spec, module):
+        for said in said_of(spec, module, in_side_code=True):
             if isinstance(said, Silence) or said.at.module is not module:
                 continue
             places = [said.at, *(place for place, _ in said.related)]
@@ -247,6 +247,7 @@ def _as_if_trained(module: Module, here: int) -> str | None:
 
 _USES = {
     "validation": "validation", "evaluate": "evaluation", "predict": "prediction", "adapt": "adapting a layer", "inspect": "a look at some elements",
+    "side": "debugging or a benchmark",
 }  # fmt: skip
 
 

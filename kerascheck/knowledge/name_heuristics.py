@@ -269,3 +269,17 @@ DIAGNOSTIC_OPTIONS = re.compile(r"debug|profil|histogram|verbose", re.I)
 
 A guess is allowed because it only silences findings: whoever sets the option accepts the cost.
 """
+
+SIDE_OPTIONS = re.compile(
+    r"(?:^|_)(?:debug(?:ging)?|(?:micro)?benchmark(?:ing)?|profil(?:e|er|ing)|smoke_?test)(?:_mode|_only)?$", re.I
+)
+"""Names of options that turn on side code: ``debug``, ``FLAGS.benchmark``, ``run_profiler``, ``DEBUG_MODE``, ``smoke_test``.
+
+A guess is allowed because it only silences findings: the speed of code for debugging and measurements rarely matters.
+"""
+
+SIDE_FUNCTIONS = re.compile(r"_*(?:(?:micro)?benchmark|bench|profile|debug)(?:_|$)|\w+_(?:micro)?benchmark$", re.I)
+"""Names of functions of side code: ``benchmark_pipeline``, ``bench``, ``profile_input``, ``debug_step``, ``run_benchmark``.
+
+A guess is allowed for the reason given at :data:`SIDE_OPTIONS`.
+"""

@@ -19,7 +19,18 @@ from typing import TYPE_CHECKING, TypeVar
 
 from kerascheck.catalog import registry
 from kerascheck.catalog.rule import RequirementsRule, Rule, Silence
-from kerascheck.finding import INTERNAL, UNREADABLE, Applicability, FileError, Finding, Fix, Location, Related, Unproven
+from kerascheck.finding import (
+    INTERNAL,
+    UNREADABLE,
+    Applicability,
+    FileError,
+    Finding,
+    Fix,
+    Location,
+    Related,
+    Severity,
+    Unproven,
+)
 from kerascheck.lint.limits import MEGABYTES, SECONDS, SECONDS_PER_LINE, Unlimited
 from kerascheck.project.config import Settings
 from kerascheck.project.discovery import File, matches
@@ -331,9 +342,29 @@ def _fault(source: Source, what: str, problem: BaseException, whose: str) -> Fil
     return FileError(INTERNAL, source.locate(0, 0), " ".join(message.split()))
 
 
-def said_of(spec: RuleSpec, module: Module) -> Iterator[Diagnosis | Silence]:
-    """Run a rule on a module; yields nothing if the rule does not apply."""
-    return spec.rule_as(Rule).check(module) if spec.applies.to(module) else iter(())
+def said_of(spec: RuleSpec, module: Module, *, in_side_code: bool = False) -> Iterator[Diagnosis | Silence]:
+    """Run a rule on a module; yields nothing if the rule does not apply.
+
+    Args:
+        spec: the rule.
+        module: the module.
+        in_side_code: keep findings about the speed of code for debugging and benchmarks; else they become reasons for
+            silence.
+    """
+    from kerascheck.interpreter.module import Module as InterpretedModule
+    from kerascheck.meaning.program.side_code import side_code_around
+
+    if not spec.applies.to(module):
+        return
+    for said in spec.rule_as(Rule).check(module):
+        place = said.at.module
+        if spec.speed and not in_side_code and not isinstance(said, Silence) and said.severity < Severity.ERROR:
+            assert isinstance(place, InterpretedModule), "rules about code report places in code"
+            side = side_code_around(module, place.tree, said.at.node)
+            if side is not None:
+                yield Silence(said.at, f"`{side}` marks code for debugging or a benchmark")
+                continue
+        yield said
 
 
 def is_shown(found: Finding | Diagnosis, code: str, settings: Settings) -> bool:

@@ -16,7 +16,8 @@ _VERSION_NAME = re.compile(
     r"version|is_v[12]|(?:^|_)tf_?[12](?:_|$)|^hasattr$|^executing_eagerly$|^(?:is_)?keras_?[123]$", re.I
 )
 _HELD_OUT = re.compile(
-    r"(?:^|_)(?:val|valid|validation|test|eval|evaluation|dev|holdout|infer|inference|predict|prediction|serving)(?:_|\d|$)",
+    r"(?:^|_)(?:val|valid|validation|test|eval|evaluation|dev|hold_?out|held_?out|external|unseen|ood|out_of_distribution|"
+    r"calib|calibration|benchmark|infer|inference|predict|prediction|serving)(?:_|\d|$)",
     re.I,
 )
 

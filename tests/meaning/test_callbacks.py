@@ -14,7 +14,7 @@ CALLBACK = MODEL + "class Watch(keras.callbacks.Callback):\n"
 
 
 def attributes(module):
-    return [call.attribute for call, _ in calls_of_every_batch(module.run.calls) if call.attribute]
+    return [call.attribute for call, _ in calls_of_every_batch(module, module.run.calls) if call.attribute]
 
 
 @pytest.mark.parametrize(

@@ -34,13 +34,20 @@ def test_the_first_place_that_trains(tmp_path, text, place):
 def test_every_place_that_trains(tmp_path):
     module = load(
         tmp_path,
-        f"{STEP}if debug:\n    {LOOP.replace(chr(10), chr(10) + '    ')}\nelse:\n    model.fit(1)\nmodel.fit(2)\n",
+        f"{STEP}if by_hand:\n    {LOOP.replace(chr(10), chr(10) + '    ')}\nelse:\n    model.fit(1)\nmodel.fit(2)\n",
     )
     assert [written(module, place.node).split("(")[0].split()[0] for place, _ in module.program.training_places] == [
         "for",
         "model.fit",
         "model.fit",
     ]
+
+
+def test_side_code_trains_only_where_nothing_else_does(tmp_path):
+    debugging = f"{STEP}if debug:\n    model.fit(1)\n"
+    assert [place.node.args[0].value.value for place, _ in load(tmp_path, debugging).program.training_places] == ["1"]
+    both = load(tmp_path, f"{debugging}model.fit(2)\n")
+    assert [place.node.args[0].value.value for place, _ in both.program.training_places] == ["2"]
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from kerascheck.interpreter.values import (
     datasets_in,
     holds_tensor,
 )
+from kerascheck.knowledge.name_heuristics import SIDE_FUNCTIONS
 from kerascheck.knowledge.namespaces import OF_KERAS_LOSS, OF_KERAS_METRIC, OF_KERAS_MODEL
 from kerascheck.meaning.data.buffers import TailBuffering, Unbuffered, last_computation, runs_ahead
 from kerascheck.meaning.data.mapped_functions import Facts, facts_of
@@ -30,6 +31,7 @@ from kerascheck.meaning.data.rewrites import Rewrites, switched_by
 from kerascheck.meaning.data.stages import COMBINING, INSPECTED_ELEMENTS, gives_few_elements, is_cut_short
 from kerascheck.meaning.program.loops import makes_few_steps
 from kerascheck.meaning.program.program import Program
+from kerascheck.meaning.program.side_code import side_path
 from kerascheck.syntax.conditions import written_conditions
 from kerascheck.syntax.written import (
     asks_for_held_out,
@@ -51,7 +53,7 @@ class Operation:
         name: the method.
         stages: its occurrences in pipelines.
         roles: roles of the consumers of those pipelines: "train", "validation", "evaluate", "predict", "adapt",
-            "inspect", "unknown".
+            "inspect", "side" (code for debugging or benchmarks), "unknown".
         rewrites: the rewrites that are disabled for them.
     """
 
@@ -297,6 +299,8 @@ class Pipelines:
 
     def role_of(self, sink: DatasetConsumer) -> str:
         """The role of a consumer."""
+        if sink.role in ("train", "loop", "escape") and self._is_side_code(sink):
+            return "side"
         if sink.role == "escape":
             # As with adapt, it makes one pass.
             return "adapt" if _builds_vocabulary(sink.node) else "evaluate" if _measures(sink) else "unknown"
@@ -327,6 +331,13 @@ class Pipelines:
         """Whether a fit makes only a handful of steps in total, according to its literals."""
         call = self._call_at.get((sink.node, sink.path))
         return call is not None and call.attribute == "fit" and makes_few_steps(call)
+
+    @staticmethod
+    def _is_side_code(sink: DatasetConsumer) -> bool:
+        """Whether only code for debugging or benchmarks consumes a dataset, or returns it."""
+        if side_path(sink.path) is not None:
+            return True
+        return isinstance(sink.node, cst.FunctionDef) and SIDE_FUNCTIONS.match(sink.node.name.value) is not None
 
     def calls_in(self, loop: ExecutionPath) -> list[Call]:
         """All calls in the body of a loop, including those of its callees."""

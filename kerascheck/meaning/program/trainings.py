@@ -31,6 +31,7 @@ from kerascheck.knowledge.name_heuristics import (
     REINFORCEMENT_LEARNING,
 )
 from kerascheck.meaning.program.model_calls import ModelCalls
+from kerascheck.meaning.program.side_code import side_path
 from kerascheck.meaning.program.tapes import tape_of
 
 # scikit-learn wrappers of a model-building function, and searches over the models that it builds.
@@ -76,7 +77,8 @@ class Trainings(ModelCalls):
     def training_places(self) -> list[tuple[CodeLocation, Call]]:
         """The places where running the module trains, in program order, each with its call.
 
-        These are each fit, and each innermost loop around a hand-written step.
+        These are each fit, and each innermost loop around a hand-written step. Excludes side code, unless nothing else
+        trains.
         """
         if self._module.is_graph_code:
             return []
@@ -92,7 +94,8 @@ class Trainings(ModelCalls):
                 loop = _training_loop(tape.path if tape is not None else call.path)
                 if loop is not None and (loop.node not in found or call.order < found[loop.node][0]):
                     found[loop.node] = (call.order, CodeLocation(loop.module, loop.node), call)
-        return [(place, call) for _, place, call in sorted(found.values(), key=lambda each: each[0])]
+        places = [(place, call) for _, place, call in sorted(found.values(), key=lambda each: each[0])]
+        return [each for each in places if side_path(each[1].path) is None] or places
 
     @property
     def first_training(self) -> CodeLocation | None:

@@ -12,6 +12,7 @@ from kerascheck.interpreter.code_location import is_left_unused
 from kerascheck.interpreter.module import Module
 from kerascheck.interpreter.values import (
     Call,
+    Class,
     Constant,
     ExecutionPath,
     ExternalInstance,
@@ -20,6 +21,7 @@ from kerascheck.interpreter.values import (
     SequenceValue,
     Value,
     constant,
+    flat,
     options_of,
 )
 from kerascheck.knowledge.classes import (
@@ -31,6 +33,7 @@ from kerascheck.knowledge.classes import (
 )
 from kerascheck.knowledge.name_heuristics import DIAGNOSTIC_OPTIONS
 from kerascheck.knowledge.namespaces import OF_KERAS_CALLBACKS
+from kerascheck.meaning.calls import CallIndex
 from kerascheck.meaning.program.program import Program
 
 BATCH_HOOKS = frozenset({"on_train_batch_begin", "on_train_batch_end", "on_batch_begin", "on_batch_end"})
@@ -44,6 +47,8 @@ The last two are older names of the first two (keras/src/callbacks/callback.py).
 _EACH = 10
 _MANY_PROFILED = 20
 _OPENED = re.compile(r"%tensorboard|\btensorboard\b[^\n]*--logdir")
+_EVALUATING = frozenset({"evaluate", "predict", "evaluate_generator", "predict_generator"})
+_COLLECTING = frozenset({"append", "extend", "insert"})
 _SAVERS = (MODEL_CHECKPOINT, BACKUP_AND_RESTORE, EXPERIMENTAL_BACKUP_AND_RESTORE)
 _SYNCHRONISED = re.compile(r"sync_tensorboard\s*=\s*True|wandb\.tensorboard\.patch")
 
@@ -99,12 +104,34 @@ def _may_see_batches(callback: Value, unknown: bool) -> bool:
     return short not in _BETWEEN_EPOCHS or often is not None and constant(often) != "epoch"
 
 
-def calls_of_every_batch(calls: list[Call]) -> Iterator[tuple[Call, ExecutionPath]]:
+def calls_of_every_batch(module: Module, calls: list[Call]) -> Iterator[tuple[Call, ExecutionPath]]:
     """The calls that certainly run in every training batch, with the hook around them."""
     for call in calls:
         hook = batch_hook(call.path)
         if hook is not None and not any(call.path.conditions(within="program")) and not _may_be_left_before(call, hook):
-            yield call, hook
+            owner = hook.function.owner if hook.function is not None else None
+            if owner is None or not _serves_evaluation(module, owner):
+                yield call, hook
+
+
+def _serves_evaluation(module: Module, callback: Call | Class) -> bool:
+    """Whether the program passes a callback, or the instances of a class, to ``evaluate`` or ``predict``, and to no other call.
+
+    Neither of them calls the hooks of training batches (keras/src/backend/tensorflow/trainer.py).
+    """
+    uses = [
+        call
+        for call in module.once(CallIndex)
+        if call.attribute not in _COLLECTING
+        and any(_is_from(option, callback) for value in call.arguments.values() for option in flat(value))
+    ]
+    return bool(uses) and all(call.attribute in _EVALUATING for call in uses)
+
+
+def _is_from(value: Value, origin: Call | Class) -> bool:
+    if isinstance(origin, Call):
+        return isinstance(value, ExternalInstance) and value.call is not None and value.call.node is origin.node
+    return isinstance(value, Instance) and value.cls is origin
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +165,8 @@ def frequent_saves(module: Module, often: int) -> Iterator[FrequentSave]:
         batches = constant(call.given("save_freq"))
         if type(batches) is not int or not 0 < batches < often or program.is_optional(call.path):
             continue
+        if _serves_evaluation(module, call):
+            continue
         best = call.given("save_best_only") if "save_best_only" in call.signature else None
         if best is None or constant(best, True) is False:
             yield FrequentSave(call, batches, None)
@@ -154,7 +183,9 @@ def needless_recordings(module: Module) -> Iterator[tuple[Call, str]]:
     """
     for call in module.once(Program).calls(TENSOR_BOARD):
         # A callback that has no name and is not passed to a call is never used.
-        if not is_tensorboard_watched(call.module) and not is_left_unused(call) and not _is_asked_for(call):
+        if is_tensorboard_watched(call.module) or is_left_unused(call) or _is_asked_for(call):
+            continue
+        if not _serves_evaluation(module, call):
             yield from ((call, argument) for argument in _recordings_of(call))
 
 

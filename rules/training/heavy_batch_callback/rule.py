@@ -54,6 +54,7 @@ class HeavyBatchCallback(Rule):
 
     - The call is under a condition such as `if batch % 500 == 0`, or after a conditional `return`.
     - The call is in `on_epoch_end` or another hook, or in a hook of `evaluate` and `predict`.
+    - The program passes the callback to `evaluate` and `predict` only.
     - Counters, logs, prints, learning rates, and the cheap calls of the table.
     - The class is not a Keras callback, or the object is not a Keras model.
     - The project pins Keras below 2.4, whose `fit` and `predict` build no datasets.
@@ -84,7 +85,7 @@ class HeavyBatchCallback(Rule):
     def check(self, module):
         heavy = [call for call in module.run.calls if call.attribute in _RUNS | _WRITES or call.name in _DRAWS]
         seen = set()
-        for call, hook in training.calls_of_every_batch(heavy):
+        for call, hook in training.calls_of_every_batch(module, heavy):
             if call.node in seen:
                 continue
             seen.add(call.node)

@@ -63,6 +63,7 @@ class HeavyCallback(Rule):
     - Somebody views the recordings: a notebook opens TensorBoard with `%tensorboard` or `!tensorboard --logdir`, or
       Weights & Biases runs with `sync_tensorboard=True`.
     - The program passes the TensorBoard callback to no call, or never reads its name.
+    - The program passes the callback to `evaluate` and `predict` only.
     - The defaults of TensorBoard, histograms every few epochs, a profile of some batches.
     - Tests.
 
