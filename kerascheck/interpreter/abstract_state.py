@@ -42,7 +42,7 @@ from kerascheck.interpreter.values import (
     now,
     options_of,
 )
-from kerascheck.knowledge.callables import TENSOR
+from kerascheck.knowledge.callables import TENSOR, TENSOR_LIBRARIES
 from kerascheck.knowledge.classes import TRAINING_CALLS, TRAINING_METHODS, class_of, class_of_bases
 
 Key = TypeVar("Key")
@@ -56,7 +56,7 @@ Written = dict[tuple[int, object], Write]
 
 
 # Values of other types are immutable or contain no settings.
-_MAY_CHANGE = MAY_HOLD_DATASETS | {Instance}
+_MAY_CHANGE = MAY_HOLD_DATASETS | {Instance, ExternalInstance}
 
 
 class Start(NamedTuple):
@@ -162,9 +162,8 @@ class AbstractState(ABC):
         for value in arguments.values():
             if type(value) not in _MAY_CHANGE:
                 continue
-            if isinstance(value, (Instance, DictValue)):
-                # The unknown code may change settings.
-                self.invalidate(value, Constant)
+            if isinstance(value, (Instance, ExternalInstance, DictValue)):
+                self.invalidate_settings(value)
             for dataset in datasets_in(value):
                 self.sink("escape", dataset, node)
 
@@ -305,6 +304,18 @@ class AbstractState(ABC):
             if isinstance(option, DictValue) and only is Value:
                 self.touch(option)
                 option.open, option.most = True, None
+
+    def invalidate_settings(self, value: Value) -> None:
+        """Invalidate the constants of an object that unknown code may change, also in records of libraries within it."""
+        pending, seen = [value], set()
+        while pending:
+            each = pending.pop()
+            if id(each) in seen or isinstance(each, ExternalInstance) and each.name.startswith(TENSOR_LIBRARIES):
+                continue
+            seen.add(id(each))
+            self.invalidate(each, Constant)
+            if isinstance(each, ExternalInstance):
+                pending += [item for item in each.attributes.values() if type(item) is ExternalInstance]
 
     def extend(self, sequence: SequenceValue, items: list[Value], *, certain: bool = True) -> None:
         """Add items to a list or set; they may be missing if ``certain`` is false or the path is conditional."""

@@ -59,7 +59,7 @@ from kerascheck.knowledge.callables import (
 from kerascheck.knowledge.classes import KERAS_TENSOR, LAYER, LOSS, MODEL, SEQUENTIAL, class_of
 from kerascheck.knowledge.layers import LAYERS
 from kerascheck.knowledge.namespaces import KERAS, OF_KERAS_APPLICATIONS
-from kerascheck.knowledge.python import LISTING_METHODS, MUTATING_METHODS, changes_elsewhere
+from kerascheck.knowledge.python import LISTING_METHODS, MUTATING_METHODS, READING_METHODS, changes_elsewhere
 
 
 def call_unknown(state: AbstractState, function: Value, arguments: Arguments, node: cst.CSTNode) -> Value:
@@ -205,6 +205,9 @@ def _call_method(state: AbstractState, method: Method, arguments: Arguments, nod
     else:
         run_arguments(state, arguments, node, tensors=False)
     state.escape(arguments, node)
+    if attribute not in READING_METHODS and not (owner or "").startswith(TENSOR_LIBRARIES):
+        # ``cfg.merge_from_file(path)``
+        state.invalidate_settings(receiver)
     if owner is None:
         return _unknown_method(state, recorded)
     if owner.startswith(TENSOR_LIBRARIES) and any(map(holds_tensor, arguments.values())):
@@ -234,6 +237,8 @@ def _call_external(state: AbstractState, function: External, arguments: Argument
     if changes_elsewhere(name):
         note_mutation(state, node, UNKNOWN)
     recorded = call.record(state)
+    if name.rpartition(".")[2] not in READING_METHODS:
+        _invalidate_outside(state, name.rpartition(".")[0])
     handle_callbacks = callback_handler(name)
     if handle_callbacks is not None:
         handle_callbacks(state, call)
@@ -249,6 +254,13 @@ def _call_external(state: AbstractState, function: External, arguments: Argument
         state.use("unknown-call", node)
     recorded.result = as_texts(name, arguments.values()) or ExternalInstance(name, recorded)
     return recorded.result
+
+
+def _invalidate_outside(state: AbstractState, name: str) -> None:
+    """Invalidate the attributes that the program has set of an object of a library, whose method it calls."""
+    for setting, value in list(state.set_outside.items()):
+        if name and setting.startswith(f"{name}."):
+            state.store(state.set_outside, setting, any_of((value, UNKNOWN)))
 
 
 def _as_tensors(value: Value) -> Value:

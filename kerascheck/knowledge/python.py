@@ -32,6 +32,11 @@ MUTATING_METHODS = frozenset(
     "append appendleft extend extendleft insert add remove discard pop popleft popitem clear update setdefault sort reverse put put_nowait write writelines writerow".split()
 )
 
+# Methods of records of settings (argparse, yacs, easydict, ml_collections) that change no setting.
+READING_METHODS = frozenset(
+    "get items keys values copy clone dump dumps to_dict to_json to_yaml as_dict freeze defrost lock unlock is_frozen is_locked".split()
+)
+
 
 @cache
 def changes_elsewhere(name: str) -> bool:

@@ -171,6 +171,39 @@ def test_attributes_differ_between_paths(tmp_path, change, keeps, kind):
 
 
 @pytest.mark.parametrize(
+    ("change", "outer", "inner"),
+    [
+        ("o.merge_from_file(path)", [1, "?"], [2, "?"]),
+        ("o.inner.merge_from_file(path)", [1], [2, "?"]),
+        ("o.update(load())", [1, "?"], [2, "?"]),
+        ("override(o)", [1, "?"], [2, "?"]),
+        ("override(o.n)", [1], [2]),
+        ("o.freeze()", [1], [2]),
+        ("print(o.get('n'))", [1], [2]),
+        ("print(o)", [1], [2]),
+    ],
+)
+@pytest.mark.parametrize("make", ["yacs.config.CfgNode()", "types.SimpleNamespace()", "easydict.EasyDict()"])
+def test_methods_change_the_settings_of_records(tmp_path, change, outer, inner, make):
+    text = f"import easydict, types, yacs.config\no = {make}\no.n = 1\no.inner = {make}\no.inner.n = 2\n{change}\nshow("
+    assert constants(load(tmp_path, f"{text}o.n)\n")) == outer
+    assert constants(load(tmp_path, f"{text}o.inner.n)\n")) == inner
+
+
+@pytest.mark.parametrize(
+    ("call", "found"),
+    [("lib.cfg.merge_from_file(path)", [1, "?"]), ("lib.cfg.freeze()", [1]), ("lib.other.load(path)", [1])],
+)
+def test_methods_change_the_settings_of_objects_of_libraries(tmp_path, call, found):
+    assert constants(load(tmp_path, f"import lib\nlib.cfg.n = 1\n{call}\nshow(lib.cfg.n)\n")) == found
+
+
+def test_vars_of_an_object_are_its_attributes(tmp_path):
+    text = "class C:\n    def __init__(self): self.n = 1\no = C()\nvars(o).update(load())\nshow(o.n)\n"
+    assert constants(load(tmp_path, text)) != [1]
+
+
+@pytest.mark.parametrize(
     ("change", "expected"),
     [
         ("o['n'] = 8", [8]),

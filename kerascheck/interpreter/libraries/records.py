@@ -5,7 +5,7 @@ from __future__ import annotations
 from kerascheck.interpreter.abstract_state import AbstractState
 from kerascheck.interpreter.libraries.registry import Invocation, function, method
 from kerascheck.interpreter.nodes import attributes_of, fields_of
-from kerascheck.interpreter.values import DictValue, ExternalInstance, Instance, Value
+from kerascheck.interpreter.values import DictValue, ExternalInstance, Instance, Method, Value
 
 
 @function("types.SimpleNamespace")
@@ -29,8 +29,10 @@ def _variables(state: AbstractState, call: Invocation) -> Value | None:
     if isinstance(first, ExternalInstance) and first.name == "types.SimpleNamespace" and first.call is not None:
         given = first.call.arguments
         return DictValue(dict(first.attributes), open=bool(given.positional) or given.unknown_keywords)
-    if not isinstance(first, Instance) or first.cls.member("__init__") is not None or not fields_of(first.cls):
+    if not isinstance(first, Instance):
         return None
+    if first.cls.member("__init__") is not None or not fields_of(first.cls):
+        return Method(first, "__dict__")
     return DictValue({**attributes_of(first), **first.attributes})
 
 
