@@ -51,6 +51,7 @@ NOTED_OTHERWISE = {
     # Their callers record the dependency.
     "kerascheck/project/requirements/folders.py: return sorted(name for name in os.listdir(folder) if _is_relevant(os.path.join(folder, name), name))",
     "kerascheck/project/requirements/folders.py: return sorted(entry.name for entry in os.scandir(folder) if entry.is_dir() and not _ASIDE.fullmatch(entry.name))",
+    'kerascheck/project/requirements/sagemaker.py: return sorted(name for name in os.listdir(folder) if name.endswith((".py", ".ipynb")))[:_MOST_FILES]',
 }
 BROKEN = "import keras\nx = (\n"
 FORMATS = ("text", "concise", "json", "json-lines", "sarif", "github", "gitlab", "junit")

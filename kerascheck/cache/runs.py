@@ -31,7 +31,15 @@ from kerascheck.source.text import Unreadable
 
 _NEEDED = ("libcst", "packaging", "pathspec")
 """Packages besides kerascheck that influence findings."""
-_QUERIES = (requirements.stating, requirements.parts, import_scan.imports, import_scan.mentioned, import_scan.held)
+_QUERIES = (
+    requirements.stating,
+    requirements.parts,
+    requirements.estimators,
+    requirements.launchers,
+    import_scan.imports,
+    import_scan.mentioned,
+    import_scan.held,
+)
 """Queries of other modules; importing them registers them for :class:`dependencies.Recheck`."""
 
 

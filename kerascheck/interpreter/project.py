@@ -13,7 +13,14 @@ from kerascheck.interpreter.target import Target, target_of
 from kerascheck.interpreter.version_hints import HintsOfModule
 from kerascheck.project import import_scan
 from kerascheck.project.config import Settings
-from kerascheck.project.requirements import Pin, Stated, command_versions, pinned_versions, script_versions
+from kerascheck.project.requirements import (
+    Pin,
+    Stated,
+    command_versions,
+    estimator_versions,
+    pinned_versions,
+    script_versions,
+)
 from kerascheck.source import Source, dependencies
 
 M = TypeVar("M", bound=Module)
@@ -270,6 +277,8 @@ class Project(Generic[M]):
             # Parts of the project may have their own requirements.
             parts = {other.folder: other for other in self.imported(module)}
             pins = next((found for other in parts.values() if (found := pinned_versions(other.source.path))), {})
+        if "tensorflow" not in pins:
+            pins = {**pins, **estimator_versions(module.source.path)}
         # A package that conflicts with a version excludes it like a requirement.
         bound = {
             package: Pin(bound, Stated(name, ""))
