@@ -279,13 +279,28 @@ class AbstractState(ABC):
         for location, (target, key, _) in targets.items():
             before = target.get(key, MISSING)
             merged: Value = MISSING
+            is_missing = False
             for branch in branches:
                 write = branch.get(location)
                 value = before if write is None else write[2]
-                if value is not MISSING and value is not merged:
+                if value is MISSING:
+                    is_missing = True
+                elif value is not merged:
                     merged = value if merged is MISSING else join(merged, value)
+            if is_missing and merged is not MISSING and not self._is_scope(target):
+                # What an item or attribute is without the write is unknown.
+                merged = join(merged, UNKNOWN)
             if merged is not before:
                 self.store(target, key, merged, LATER)
+
+    def _is_scope(self, target: dict[Any, Value]) -> bool:
+        """Whether a target of writes holds the variables of a function, class or module; an object's items otherwise."""
+        scope: Scope | None = self.scope
+        while scope is not None:
+            if scope.variables is target:
+                return True
+            scope = scope.parent
+        return any(scope.variables is target for scope in (*self.frames, *self.module_scopes.values()))
 
     def invalidate(self, value: Value, only: type[Value] = Value) -> None:
         """Invalidate the attributes or items of an object that have the type ``only``."""

@@ -227,6 +227,26 @@ def test_items_differ_between_paths(tmp_path, change, expected):
 
 
 @pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ("if flag:\n    o['n'] = 8", ["8", "?"]),
+        ("if flag:\n    o['n'] = 8\nelse:\n    o['n'] = 9", ["8", "9"]),
+        ("if flag:\n    n = 8\n    o['n'] = n", ["8", "?"]),
+    ],
+)
+@pytest.mark.parametrize("where", ["{}", "def f():\n    {}\nf()"])
+def test_an_item_that_only_some_paths_add_is_uncertain(tmp_path, change, expected, where):
+    program = where.format(f"o = {{}}\n{change}\nshow(o['n'])".replace("\n", "\n    " if "f()" in where else "\n"))
+    assert [str(each) for each in constants(load(tmp_path, f"{program}\n"))] == expected
+
+
+@pytest.mark.parametrize("where", ["{}", "def f():\n    {}\nf()"])
+def test_a_variable_that_only_some_paths_bind_is_bound_where_it_is_read(tmp_path, where):
+    program = where.format("if flag:\n    n = 8\nshow(n)".replace("\n", "\n    " if "f()" in where else "\n"))
+    assert constants(load(tmp_path, f"{program}\n")) == [8]
+
+
+@pytest.mark.parametrize(
     ("text", "length"),
     [
         ("a = [1, 2]", 2),

@@ -10,7 +10,7 @@ import libcst as cst
 
 from kerascheck.interpreter.code_location import CodeLocation
 from kerascheck.interpreter.module import Module
-from kerascheck.interpreter.values import UNKNOWN, Call, Instance, Value, constant, options_of
+from kerascheck.interpreter.values import UNKNOWN, Call, Instance, ModuleLike, Value, constant, options_of
 from kerascheck.knowledge.classes import MODEL_SETATTR
 from kerascheck.knowledge.datasets import ENABLE_DEBUG_MODE
 from kerascheck.knowledge.devices import (
@@ -28,7 +28,7 @@ from kerascheck.meaning.models.batches import batches_of
 from kerascheck.meaning.models.building import models_of
 from kerascheck.meaning.program.loops import SHORT_LOOP
 from kerascheck.meaning.program.program import Program
-from kerascheck.syntax.written import rows_of_slice
+from kerascheck.syntax.written import last_name, rows_of_slice, sole_value
 
 _LOGS = DEBUGGING_SET_LOG_DEVICE_PLACEMENT
 # Each switch with the keyword of its argument; None for a switch without one. set_synchronous_execution is not listed:
@@ -186,7 +186,8 @@ def _takes_any_shape(module: Module) -> bool:
 def _literal(compiled: Call) -> CodeLocation | None:
     """The place of ``run_eagerly=True`` for a compile; None for a name, which is a user option.
 
-    It is in the call, or in the call of the model's own ``compile`` that forwards it.
+    It is in the call, in the dictionary that the call spreads, or in the call of the model's own ``compile`` that
+    forwards it.
     """
     written, call, module = compiled.written("run_eagerly"), compiled.node, compiled.module
     own = compiled.path.frame
@@ -213,10 +214,28 @@ def _literal(compiled: Call) -> CodeLocation | None:
     elif written is not None and compiled.receiver is UNKNOWN and not _OF_KERAS.issuperset(compiled.arguments.keywords):
         # The model's own method may use it in any way.
         return None
+    if written is None and isinstance(call, cst.Call) and constant(compiled.given("run_eagerly")) is True:
+        return _in_spread(module, call)
     if written is None or not isinstance(call, cst.Call) or written not in call.args:
         return None
     is_literal = isinstance(written.value, cst.Name) and written.value.value == "True"
     return CodeLocation(module, written) if is_literal else None
+
+
+def _in_spread(module: ModuleLike, call: cst.Call) -> CodeLocation | None:
+    """The literal True under ``run_eagerly`` of a dictionary that a call spreads; None if it is bound more than once."""
+    for argument in call.args:
+        spread = sole_value(module.tree, argument.value) if argument.star == "**" else None
+        if isinstance(spread, cst.Dict):
+            for item in spread.elements:
+                key = item.key if isinstance(item, cst.DictElement) else None
+                if isinstance(key, cst.SimpleString) and key.raw_value == "run_eagerly":
+                    return CodeLocation(module, item.value) if last_name(item.value) == "True" else None
+        if isinstance(spread, cst.Call) and last_name(spread.func) == "dict":
+            for given in spread.args:
+                if given.keyword is not None and given.keyword.value == "run_eagerly":
+                    return CodeLocation(module, given) if last_name(given.value) == "True" else None
+    return None
 
 
 def _needs_python(module: Module, model: Value) -> bool:
