@@ -39,7 +39,7 @@ from kerascheck.meaning.data.serial_maps import (
     says_parallelism,
     serial,
 )
-from kerascheck.meaning.data.shuffles import is_batched_again, shuffled_batches, shuffled_images
+from kerascheck.meaning.data.shuffles import Unmixed, is_batched_again, shuffled_batches, shuffled_images, unmixed
 from kerascheck.meaning.data.skipped_work import SkippedWork, skipped_work
 from kerascheck.meaning.data.stages import nearest_before
 
@@ -60,6 +60,7 @@ __all__ = [
     "Serial",
     "SkippedWork",
     "Unfrozen",
+    "Unmixed",
     "arrangement",
     "counted_lists",
     "creates_state",
@@ -91,5 +92,6 @@ __all__ = [
     "shuffled_batches",
     "shuffled_images",
     "skipped_work",
+    "unmixed",
     "waits_without_gil",
 ]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from kerascheck.catalog import registry
 from kerascheck.catalog.rule import Diagnosis, Rule, Silence
+from kerascheck.cli.line_facts import facts_of_line
 from kerascheck.interpreter.values import DatasetConsumer
 from kerascheck.lint.analyze_file import Analysis, FileResult, is_left_out, is_shown, lines_of, placed, said_of
 from kerascheck.lint.session import Session
@@ -69,6 +70,8 @@ def explain(source: Source, file: File, line: int, cell: int | None = None) -> I
             if (code := _reported_code(spec, supposed, here, file.settings)) is not None:
                 silent.remove(spec)
                 yield f"{spec.code} {spec.name} looked at `{code}`: {fact}."
+    if len(silent) == len(specs):
+        yield from facts_of_line(module, here)
     yield from _left_alone(silent, module)
     silent = [spec for spec in silent if spec.applies.to(module)]
     others = "other " * (len(silent) < len(specs))

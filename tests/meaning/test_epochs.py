@@ -22,7 +22,10 @@ FOLDER = "keras.utils.image_dataset_from_directory('a')"
         (f"{RANGE}.shuffle(9).cache().skip(5)", Unfrozen.HELD_OUT),
         (f"{RANGE}.{DRAW}.cache().skip(5)", ("map", False)),
         (f"{FOLDER}.cache()", ("image_dataset_from_directory", True)),
-        (f"{FOLDER}.cache().shuffle(9)", Unfrozen.SHUFFLED_LATER),
+        (f"{FOLDER}.cache().shuffle(9)", Unfrozen.BATCHES_SHUFFLED_LATER),
+        (f"{RANGE}.shuffle(9).cache().shuffle(9)", Unfrozen.SHUFFLED_LATER),
+        (f"{RANGE}.map(unseen).cache()", Unfrozen.NOTHING_SEEN),
+        (f"{RANGE}.apply(unseen).cache()", Unfrozen.NOTHING_SEEN),
         (f"{FOLDER}.{DRAW}.cache()", ("map", False)),
     ],
 )

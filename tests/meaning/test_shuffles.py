@@ -3,7 +3,13 @@
 import pytest
 from snippets import IMPORTS, load, operation
 
-from kerascheck.meaning.data.shuffles import is_batched_again, shuffled_batches, shuffled_images
+from kerascheck.meaning.data.shuffles import (
+    Unmixed,
+    is_batched_again,
+    shuffled_batches,
+    shuffled_images,
+    unmixed,
+)
 
 DECODE = "lambda p: tf.image.resize(tf.io.decode_jpeg(tf.io.read_file(p)), (64, 32))"
 FILES = "tf.data.Dataset.list_files('*.jpg')"
@@ -34,6 +40,21 @@ def test_shuffled_batches(tmp_path, chain, expected):
         "examples": found.may_be_examples,
     }
     assert (found and [batch.name for batch in found.batches] + [key for key in facts if facts[key]]) == expected
+
+
+@pytest.mark.parametrize(
+    ("chain", "reason"),
+    [
+        ("tf.data.Dataset.range(9).shuffle(3)", Unmixed.NO_BATCHES),
+        ("tf.data.Dataset.range(9).batch(8).unbatch().shuffle(3)", Unmixed.NO_BATCHES),
+        ("tf.data.Dataset.range(9).shuffle(9).batch(8).shuffle(3)", Unmixed.SHUFFLED_BEFORE),
+        ("keras.utils.image_dataset_from_directory('a').shuffle(3)", Unmixed.SOURCE_BATCHES),
+        ("tf.data.Dataset.range(9).batch(1).shuffle(3)", Unmixed.NOTHING_GAINED),
+    ],
+)
+def test_why_a_shuffle_mixes_no_batches(tmp_path, chain, reason):
+    ops = load(tmp_path, IMPORTS + f"data = {chain}").pipelines.operations("shuffle")
+    assert unmixed([*ops][-1]) is reason
 
 
 @pytest.mark.parametrize(("after", "again"), [("", False), (".map(f)", False), (".map(f).unbatch()", True)])

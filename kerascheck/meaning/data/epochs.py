@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from kerascheck.interpreter.module import Module
 from kerascheck.interpreter.values import UNKNOWN, DatasetOp, constant
 from kerascheck.knowledge.datasets import FOLDERS, LIST_FILES
+from kerascheck.meaning.data.batching import is_batched
 from kerascheck.meaning.data.mapped_functions import facts_of
 from kerascheck.meaning.data.pipelines import Operation, Pipelines
 from kerascheck.meaning.data.stages import is_cut_short
@@ -56,6 +57,10 @@ class Unfrozen(enum.Enum):
 
     NOTHING_RANDOM = enum.auto()
     """Nothing before it is random."""
+    NOTHING_SEEN = enum.auto()
+    """Nothing before it is seen to be random, but a function, or the source, is not visible."""
+    BATCHES_SHUFFLED_LATER = enum.auto()
+    """Only an order before it is random; it keeps the examples of each batch, and a later shuffle mixes the batches."""
     SHUFFLED_LATER = enum.auto()
     """Only an order before it is random, and a later shuffle changes the order again."""
     FEW_ELEMENTS = enum.auto()
@@ -92,7 +97,7 @@ def frozen_by(module: Module, op: Operation) -> Iterator[Frozen | Unfrozen]:
         varying = [stage for stage in cache.upstream() if stage is not cache and _differs_in_each_epoch(stage)]
         random = [stage for stage in varying if stage.name not in passed]
         if not random:
-            yield Unfrozen.SHUFFLED_LATER if varying else Unfrozen.NOTHING_RANDOM
+            yield _why_unfrozen(cache, varying)
             continue
         if is_cut_short(cache):
             yield Unfrozen.FEW_ELEMENTS
@@ -100,6 +105,20 @@ def frozen_by(module: Module, op: Operation) -> Iterator[Frozen | Unfrozen]:
         drawing = [stage for stage in random if stage.name not in FOLDERS]
         is_split = bool(drawing) and drawing[-1].name == "shuffle" and "skip" in behind
         yield Unfrozen.HELD_OUT if is_split else Frozen(cache, drawing[-1] if drawing else random[0])
+
+
+def _why_unfrozen(cache: DatasetOp, varying: list[DatasetOp]) -> Unfrozen:
+    if varying:
+        is_mixed = any(stage.name == "shuffle" for stage in varying)
+        return Unfrozen.BATCHES_SHUFFLED_LATER if is_batched(cache) and not is_mixed else Unfrozen.SHUFFLED_LATER
+    return Unfrozen.NOTHING_RANDOM if all(map(_is_visible, cache.upstream())) else Unfrozen.NOTHING_SEEN
+
+
+def _is_visible(stage: DatasetOp) -> bool:
+    if stage.name in ("parameter", "apply"):
+        return False
+    facts = stage.facts
+    return facts.known if facts is not None else stage.name not in ("map", "filter", "interleave", "flat_map")
 
 
 def _differs_in_each_epoch(stage: DatasetOp) -> bool:

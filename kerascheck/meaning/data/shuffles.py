@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import takewhile
@@ -11,7 +12,7 @@ import libcst as cst
 from kerascheck.interpreter.array_shapes import batch_size
 from kerascheck.interpreter.module import Module
 from kerascheck.interpreter.values import DatasetOp, ExternalInstance, constant
-from kerascheck.knowledge.datasets import BATCHING, LIST_FILES
+from kerascheck.knowledge.datasets import BATCHING, BATCHING_SOURCES, LIST_FILES
 from kerascheck.knowledge.namespaces import TENSORFLOW_DATASETS
 from kerascheck.meaning.data.batching import batches_before, sorts_by_length
 from kerascheck.meaning.data.epochs import is_reshuffled
@@ -89,6 +90,33 @@ def shuffled_batches(op: Operation) -> ShuffledBatches | None:
     """The finished batches that a shuffle mixes; None if elements were shuffled before, or batches have one element."""
     found = (ShuffledBatches(stage, _batches_before(stage)) for stage in op.stages)
     return next((each for each in found if each.batches), None)
+
+
+class Unmixed(enum.Enum):
+    """Reasons why a shuffle mixes no batches that another order would improve."""
+
+    NO_BATCHES = enum.auto()
+    """No operation before it is seen to make batches."""
+    SHUFFLED_BEFORE = enum.auto()
+    """An earlier shuffle mixes the examples."""
+    SOURCE_BATCHES = enum.auto()
+    """The source makes the batches itself."""
+    NOTHING_GAINED = enum.auto()
+    """The batches have one element, or neighbours of equal length."""
+
+
+def unmixed(op: Operation) -> Unmixed:
+    """Why :func:`shuffled_batches` found nothing for a shuffle."""
+    before = [each for stage in op.stages for each in stage.upstream() if each is not stage]
+    if any(each.name == "shuffle" for each in before):
+        return Unmixed.SHUFFLED_BEFORE
+    if any(each.name in BATCHING_SOURCES for each in before):
+        return Unmixed.SOURCE_BATCHES
+    return (
+        Unmixed.NOTHING_GAINED
+        if any(batches_before(stage, _KEEPS_BATCHES) for stage in op.stages)
+        else Unmixed.NO_BATCHES
+    )
 
 
 def is_batched_again(module: Module, op: Operation) -> bool:

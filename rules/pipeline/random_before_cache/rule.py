@@ -2,6 +2,8 @@ from kerascheck.api import Applies, Rule, Severity, conditions, data, fixes, pro
 
 _SILENT = {
     data.Unfrozen.NOTHING_RANDOM: "nothing random comes before it",
+    data.Unfrozen.NOTHING_SEEN: "nothing random is seen before it, but a function or source before it is not visible",
+    data.Unfrozen.BATCHES_SHUFFLED_LATER: "it keeps the examples of each batch, and a later shuffle mixes the batches",
     data.Unfrozen.SHUFFLED_LATER: "it freezes an order only, and a later shuffle changes that again",
     data.Unfrozen.FEW_ELEMENTS: "it keeps a few elements only",
     data.Unfrozen.HELD_OUT: "a later skip splits the examples, so their order must stay the same",

@@ -1,5 +1,12 @@
 from kerascheck.api import Applies, Rule, Severity, data, fixes, proofs
 
+_SILENT = {
+    data.Unmixed.NO_BATCHES: "its elements are not seen to be batches",
+    data.Unmixed.SHUFFLED_BEFORE: "an earlier shuffle mixes the examples",
+    data.Unmixed.SOURCE_BATCHES: "the source of the dataset makes the batches itself",
+    data.Unmixed.NOTHING_GAINED: "its batches have one example, or are padded examples of similar length",
+}
+
 
 class ShuffleAfterBatch(Rule):
     """A shuffle after batch changes the order of the batches, but never regroups their examples.
@@ -87,11 +94,11 @@ class ShuffleAfterBatch(Rule):
             if not op.may_feed_training:
                 continue
             if data.is_batched_again(module, op):
-                yield self.silence(op, "the examples are batched after it")
+                yield self.silence(op, "a later operation batches or regroups its elements")
                 continue
             found = data.shuffled_batches(op)
             if found is None:
-                yield self.silence(op, "its elements may not be batches, or were mixed before they were batched")
+                yield self.silence(op, _SILENT[data.unmixed(op)])
                 continue
             if found.mixes_files:
                 yield self.silence(op, "the files are mixed before, in every epoch")
