@@ -155,6 +155,8 @@ class ShuffledImages:
     pixels: int | None
     is_joined: bool
     is_cut: bool
+    augmenting: DatasetOp | None = None
+    """The random map that makes them from images that a cache in memory holds; None without such a cache."""
 
 
 def shuffled_images(op: Operation, many: int) -> Iterator[ShuffledImages]:
@@ -171,7 +173,23 @@ def shuffled_images(op: Operation, many: int) -> Iterator[ShuffledImages]:
             decoding, pixels, is_joined = found
             between = takewhile(lambda each: each is not decoding, stage.upstream())
             is_cut = any(each.name in _CUTTING for each in between)
-            yield ShuffledImages(stage, count, decoding, pixels, is_joined, is_cut)
+            augmenting = _augmenting(stage, decoding)
+            yield ShuffledImages(stage, count, decoding, pixels, is_joined, is_cut, augmenting)
+
+
+def _augmenting(shuffle: DatasetOp, decoding: DatasetOp) -> DatasetOp | None:
+    """The first random map after the last cache between a map that decodes and a shuffle."""
+    between = [*takewhile(lambda each: each is not decoding, shuffle.upstream())]
+    after_cache = [*takewhile(lambda each: each.name != "cache", between)]
+    return next(filter(_draws, reversed(after_cache)), None) if len(after_cache) < len(between) else None
+
+
+def _draws(stage: DatasetOp) -> bool:
+    return stage.name == "map" and (facts := facts_of(stage)) is not None and facts.randomness is not None
+
+
+def _is_in_memory(stage: DatasetOp) -> bool:
+    return stage.name == "cache" and not stage.maybe and stage.given("filename") is None
 
 
 def _computes_size(op: Operation) -> bool:
@@ -190,10 +208,16 @@ def _decoding(
     stage: DatasetOp | None, many: int, pixels: int | None = None, joined: bool = False
 ) -> tuple[DatasetOp, int | None, bool] | None:
     """The last map up to a stage that decodes images, with ``pixels`` and ``is_joined``; None if there is none."""
+    draws = False
     while stage is not None:
         if stage.name in COMBINING:
             each = (_decoding(part, many, pixels, True) for part in stage.inputs)
             return next(filter(None, each), None)
+        draws = draws or _draws(stage)
+        if draws and not joined and _is_in_memory(stage):
+            # A random map makes copies of the cached images.
+            stage = stage.input
+            continue
         taken = constant(stage.given("count")) if stage.name == "take" else None
         if stage.name not in _ELEMENT_BY_ELEMENT + _CUTTING or isinstance(taken, int) and taken < many:
             return None

@@ -32,7 +32,8 @@ class ShuffleAfterDecode(Rule):
     ## When it stays silent
 
     - `shuffle` comes before the map that decodes.
-    - A `cache` is between the two: the buffer does not copy data that are already in memory.
+    - A `cache` is between the two: the buffer does not copy data that are already in memory. But a random map after a
+      `cache()` in memory makes copies, so the rule reports a shuffle of these.
     - The buffer is smaller, or a literal shows that the images are small. A computed buffer size, for example
       `len(paths)`, is an info.
     - A `batch`, `unbatch`, `flat_map` or `interleave` is between the two, so the shuffled elements are no single
@@ -85,20 +86,38 @@ class ShuffleAfterDecode(Rule):
             request = data.ReorderRequest(data.ReorderKind.SHUFFLE_EARLIER, found.shuffle) if can_move else None
             yield self.finding(
                 op,
-                f"This shuffle buffers decoded images; {'join and shuffle the file names, then decode' if found.is_joined else 'move it before the map that decodes them'}.",
-                because=f"It holds {_size(found)}; encoded files are mostly much smaller, and file names smaller still.",
+                _message(found),
+                because=f"It holds {_size(found)}; "
+                + (
+                    "encoded files are mostly much smaller, and file names smaller still."
+                    if found.augmenting is None
+                    else "before that map it refers to images that the cache holds anyway."
+                ),
                 doubt=None if found.count is not None else "Their number is not known here.",
                 fix=fixes.rearranged(
                     module,
                     [request],
-                    "Shuffle before decoding",
+                    "Shuffle before decoding" if found.augmenting is None else "Shuffle directly after the cache",
                     proofs.SAME_ORDER.unless("the elements come in another order"),
                 )
                 if request is not None
                 else None,
                 reorder=request,
-                related=((found.decoding, "decoded here"),),
+                related=((found.decoding, "decoded here"),)
+                if found.augmenting is None
+                else ((found.augmenting, "copied here"),),
             )
+
+
+def _message(found):
+    if found.augmenting is not None:
+        return "This shuffle buffers augmented copies of cached images; move it before the map that augments them."
+    remedy = (
+        "join and shuffle the file names, then decode"
+        if found.is_joined
+        else "move it before the map that decodes them"
+    )
+    return f"This shuffle buffers decoded images; {remedy}."
 
 
 def _is_large(found):
