@@ -238,8 +238,10 @@ def broken():
     account.account_of = lambda *args, **options: 1 / 0
     found.append(both(lambda: [batches()], epochs=1))
     account.account_of = original
+    original = schedule.Schedule.next_mode
     schedule.Schedule.next_mode = lambda self: 1 / 0
     found.append(both(lambda: [batches()], epochs=1))
+    schedule.Schedule.next_mode = original
     return found
 
 

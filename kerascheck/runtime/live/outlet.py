@@ -30,7 +30,19 @@ def publish(reports: Sequence[Report], options: Mapping[str, Any], *, in_epoch: 
     if options["log_dir"] is not None:
         lines += _to_tensorboard(os.fspath(options["log_dir"]), report.text, number)
     if options["verbose"] and rank.number == 0:
-        print("\n" * in_epoch + "\n".join([*lines, *(f"Written to {path}" for path in written)]), flush=True)
+        if number == 1 and _is_notebook():
+            from IPython.display import display
+
+            display(report)
+            lines = lines[1:]
+        if lines := [*lines, *(f"Written to {path}" for path in written)]:
+            print("\n" * in_epoch + "\n".join(lines), flush=True)
+
+
+def _is_notebook() -> bool:
+    """Whether this process is the kernel of a notebook, which shows HTML."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    return hasattr(shell, "kernel")
 
 
 def _to_tensorboard(folder: str, text: str, number: int) -> list[str]:

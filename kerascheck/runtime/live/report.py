@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from html import escape
 
 from kerascheck.report.text import terminal_columns
 from kerascheck.runtime.verify.analysis import typical
@@ -18,6 +19,7 @@ from kerascheck.runtime.why.explain import WhyResult
 from kerascheck.runtime.why.step import Part
 
 _NARROWEST, _WIDEST = 60, 120
+_FRAME = "width: 100%; height: 36em; border: 0; color-scheme: normal"
 _DIFFERS = 0.1
 """Difference between the shares of a part in two trainings that is worth a word."""
 _SLOWER = 1.15
@@ -69,6 +71,10 @@ class Report:
 
     def __str__(self) -> str:
         return self.text
+
+    def _repr_html_(self) -> str:
+        """The page inline in a notebook. A frame keeps its styles apart from those of the notebook."""
+        return f'<iframe srcdoc="{escape(self.html())}" style="{_FRAME}" title="kerascheck why"></iframe>'
 
 
 def made(diagnosis: Diagnosis, linted: Linted, notes: Sequence[str]) -> Report:
