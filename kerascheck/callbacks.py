@@ -54,6 +54,7 @@ class Why:
 
     Attributes:
         report: the report of the newest measured ``fit``; None before the first one.
+        options: the arguments.
         reports: the reports of all of them, for loops over folds or trials. Copies of the callback share this list.
     """
 
@@ -77,7 +78,7 @@ class Why:
     ) -> None:
         super().__init__()
         _validate(raise_above)
-        self._options: dict[str, Any] = {
+        self.options: dict[str, Any] = {
             "after_seconds": after_seconds, "replay": replay, "json": json, "html": html, "log_dir": log_dir,
             "raise_above": raise_above, "verbose": verbose,
         }  # fmt: skip
@@ -92,7 +93,7 @@ class Why:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Why:
         """Copy for another trial, as Keras Tuner does."""
-        copied = type(self)(**self._options)
+        copied = type(self)(**self.options)
         copied.reports = self.reports
         copied._linted = self._linted
         return copied
@@ -100,6 +101,10 @@ class Why:
     @property
     def report(self) -> Report | None:
         return self.reports[-1] if self.reports else None
+
+    def close(self) -> None:
+        """Stop measuring, for instance after an interrupted ``fit``; may be called again."""
+        self._release()
 
     # Hooks of Keras ---------------------------------------------------------------------------------------------
 
@@ -111,7 +116,7 @@ class Why:
         from kerascheck.runtime.live import fit_frame
 
         frame = fit_frame.find("on_train_begin")
-        if frame is None or self._short >= _MOST_SHORT or len(self.reports) >= _MOST_REPORTS:
+        if frame is None or frame.is_nested or self._short >= _MOST_SHORT or len(self.reports) >= _MOST_REPORTS:
             return
         self._attach(frame)
 
@@ -138,7 +143,7 @@ class Why:
 
         self._release()
         watch = FitWatch(
-            self._fitted, frame, _backend_of(self._fitted), splits=self._options["replay"], is_quiet=self._is_quiet
+            self._fitted, frame, _backend_of(self._fitted), splits=self.options["replay"], is_quiet=self._is_quiet
         )
         watch.on_step, watch.on_epoch, watch.on_fault = self._step_ended, self._epoch_ended, self._failed
         watch.attach()
@@ -159,7 +164,7 @@ class Why:
             self._linting = None
 
     def _step_ended(self) -> None:
-        after, watch = self._options["after_seconds"], self._watch
+        after, watch = self.options["after_seconds"], self._watch
         if watch is None or after is None or time.perf_counter() - self._began < after:
             return
         if watch.schedule is not None and watch.schedule.is_usable:
@@ -187,10 +192,10 @@ class Why:
 
         self.reports.append(report)
         try:
-            outlet.publish(self.reports, self._options, in_epoch=in_epoch)
+            outlet.publish(self.reports, self.options, in_epoch=in_epoch)
         except Exception as problem:
             print(f"kerascheck: the report could not be written: {problem}", flush=True)
-        _check(report, self._options["raise_above"])
+        _check(report, self.options["raise_above"])
 
     def _failed(self, problem: Exception) -> None:
         """Give up after an error in the measurement."""

@@ -10,8 +10,6 @@ from types import FrameType
 from typing import Any
 
 _KERAS = ("keras", "tf_keras")
-_MOST_FRAMES = 12
-"""Frames between a callback and ``fit``: Keras adds some that only shorten tracebacks."""
 
 
 @dataclass(slots=True)
@@ -22,6 +20,8 @@ class FitFrame:
     """The ``CallbackList`` that calls the callbacks."""
     arguments: Mapping[str, Any] = field(default_factory=dict)
     """Arguments of ``fit`` by name, defaults included; empty if ``fit`` was not found."""
+    is_nested: bool = False
+    """Whether a callback of another ``fit`` calls it."""
 
 
 def find(method: str) -> FitFrame | None:
@@ -32,17 +32,19 @@ def find(method: str) -> FitFrame | None:
     """
     frame: FrameType | None = sys._getframe(2)
     found: FitFrame | None = None
-    for _ in range(_MOST_FRAMES):
-        if frame is None:
-            break
+    fits = 0
+    while frame is not None:
         code = frame.f_code
-        if found is None and code.co_name == method and hasattr(frame.f_locals.get("self"), "callbacks"):
+        if code.co_name == method and found is None and hasattr(frame.f_locals.get("self"), "callbacks"):
             found = FitFrame(frame.f_locals["self"])
-        elif found is not None and code.co_name == "fit" and _is_of_keras(code.co_filename):
-            names = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
-            found.arguments = {name: frame.f_locals[name] for name in names if name in frame.f_locals}
-            break
+        elif code.co_name == "fit" and _is_of_keras(code.co_filename):
+            fits += 1
+            if fits == 1 and found is not None:
+                names = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
+                found.arguments = {name: frame.f_locals[name] for name in names if name in frame.f_locals}
         frame = frame.f_back
+    if found is not None:
+        found.is_nested = fits > 1
     return found
 
 
