@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass
 
 _VARIABLES = (
-    ("RANK", "WORLD_SIZE"),  # torchrun, Ray Train
+    ("RANK", "WORLD_SIZE"),  # torchrun
     ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),  # Open MPI, Horovod
     ("PMI_RANK", "PMI_SIZE"),  # MPICH
     ("SLURM_PROCID", "SLURM_NTASKS"),
@@ -31,7 +31,19 @@ class Rank:
 
 def this_process() -> Rank:
     """The rank of this process, from the framework if it knows, else from the variables of its launcher."""
-    return _of_jax() or _of_torch() or _of_tensorflow() or _of_launcher() or Rank()
+    return _of_ray() or _of_jax() or _of_torch() or _of_tensorflow() or _of_launcher() or Rank()
+
+
+def _of_ray() -> Rank | None:
+    """The rank in Ray Train; None outside of its workers."""
+    train = sys.modules.get("ray.train")
+    if train is None:
+        return None
+    try:
+        context = train.get_context()
+        return Rank(int(context.get_world_rank()), int(context.get_world_size()))
+    except Exception:  # Ray raises errors of several classes if this process is no worker
+        return None
 
 
 def _of_jax() -> Rank | None:

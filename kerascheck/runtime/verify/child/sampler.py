@@ -57,8 +57,10 @@ _WAITS = (
     "/asyncio/",
     "/socketserver.py",
 )
-_OF_A_NOTEBOOK = ("/ipykernel/", "/IPython/", "/jupyter_client/", "/tornado/", "/zmq/", "/debugpy/", "/pydevd")
-"""Threads of a notebook's kernel and of debuggers do not work for the training."""
+_OF_LAUNCHERS = tuple(
+    f"-packages/{name}/" for name in ("ipykernel", "IPython", "jupyter_client", "tornado", "zmq", "debugpy", "ray")
+)
+"""Threads of a notebook's kernel, of debuggers and of a cluster's worker do not work for the training."""
 _ORDER = (BETWEEN_EPOCHS, CALLBACK, TRACING, INPUT, EXECUTING)
 """Work that a callback triggers, such as a prediction that reads data, counts as the callback's time."""
 
@@ -145,7 +147,7 @@ class Sampler(threading.Thread):
 
     def _look_at_other(self, leaf):
         path = leaf.f_code.co_filename.replace("\\", "/")
-        if any(part in path for part in (*_WAITS, *_OF_A_NOTEBOOK)):
+        if any(part in path for part in (*_WAITS, *_OF_LAUNCHERS)):
             return None
         user = next((frame for frame in self._stack(leaf) if self._is_user(frame)), None)
         return (
