@@ -1,3 +1,20 @@
 """kerascheck: the linter for Keras training code that proves its findings."""
 
 __version__ = "0.1.0"
+
+
+def load_ipython_extension(shell: object) -> None:
+    """Add ``%kerascheck`` to an IPython shell: ``%load_ext kerascheck`` calls this."""
+    _call("load", shell)
+
+
+def unload_ipython_extension(shell: object) -> None:
+    """Remove all that :func:`load_ipython_extension` added: ``%unload_ext kerascheck`` calls this."""
+    _call("unload", shell)
+
+
+def _call(name: str, shell: object) -> None:
+    # By name: the root package imports nothing, since every other package imports it.
+    from importlib import import_module
+
+    getattr(import_module("kerascheck.notebook.extension"), name)(shell)

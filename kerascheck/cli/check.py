@@ -52,8 +52,8 @@ def check(paths: tuple[str, ...], **given: Any) -> int:
 
 def _check(paths: Sequence[str], options: CheckOptions) -> int:
     """Do what the options ask for; returns the exit code."""
-    overrides = _overrides(options)
-    configuration = _configuration(overrides, options)
+    overrides = overrides_of(options)
+    configuration = configuration_of(overrides, options)
     if options.config:
         configuration.for_folder(os.getcwd())
     if options.show_settings:
@@ -68,13 +68,13 @@ def _check(paths: Sequence[str], options: CheckOptions) -> int:
     if options.watch:
         return _watch(paths, overrides, options)
     run = _run_of(paths, overrides, options)
-    return _check_files(paths, configuration, run, _report_filter(paths, options), options)
+    return _check_files(paths, configuration, run, report_filter_of(paths, options), options)
 
 
 # --- settings ---------------------------------------------------------------------------------------------
 
 
-def _overrides(options: CheckOptions) -> Overrides:
+def overrides_of(options: CheckOptions) -> Overrides:
     """The settings of the command line; raises ConfigError."""
     from kerascheck.project.config import Selection, overrides_from
 
@@ -99,7 +99,7 @@ def _for_this_machine(overrides: Overrides) -> Overrides:
     return replace(overrides, values={**overrides.values, "machine": machine})
 
 
-def _configuration(overrides: Overrides, options: CheckOptions) -> Configuration:
+def configuration_of(overrides: Overrides, options: CheckOptions) -> Configuration:
     from kerascheck.project.config import Configuration, Selection
 
     def validate(settings: Settings) -> None:
@@ -112,7 +112,7 @@ def _configuration(overrides: Overrides, options: CheckOptions) -> Configuration
     return Configuration(overrides, isolated=options.isolated, file=options.config, validate=validate)
 
 
-def _report_filter(paths: Sequence[str], options: CheckOptions) -> ReportFilter:
+def report_filter_of(paths: Sequence[str], options: CheckOptions) -> ReportFilter:
     from kerascheck.lint.report_filter import ReportFilter
 
     changed_lines = None
@@ -260,11 +260,11 @@ def _watch(paths: Sequence[str], overrides: Overrides, options: CheckOptions) ->
         if sys.stdout.isatty() and not terminal.is_dumb():
             click.clear()
         say(change)
-        configuration = _configuration(overrides, options)
+        configuration = configuration_of(overrides, options)
         run = _run_of(paths, overrides, options) or Run(memory, paths, _cache_key(overrides, options))
         baselines = set() if options.baseline is None else {options.baseline}
         try:
-            report_filter = _report_filter(paths, options)
+            report_filter = report_filter_of(paths, options)
             try:
                 _check_files(paths, configuration, run, report_filter, options)
             finally:
@@ -309,7 +309,7 @@ def _check_stdin(configuration: Configuration, options: CheckOptions) -> int:
         outcome = LintResult(errors=[source], files=1)
     else:
         outcome = Session(configuration).lint(source)
-    report_filter = _report_filter(("-",), options)
+    report_filter = report_filter_of(("-",), options)
     report_filter.apply(outcome, [file])
     if options.diff:
         return edit_files.print_diff([file], outcome, report_filter, options, data)

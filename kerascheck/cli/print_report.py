@@ -31,7 +31,7 @@ def print_report(
     from kerascheck.runtime.recall import recall
 
     evidence = recall(outcome, {file.path: file.settings.target_tensorflow for file in files})
-    _show_confirmed(outcome, evidence)
+    show_confirmed(outcome, evidence)
     findings, errors = outcome.findings, outcome.errors
     errors.sort(key=lambda error: error.sort_key)
     failed = failing(findings, files, evidence, options)
@@ -61,7 +61,7 @@ def print_report(
     return int(bool(failed) and not options.exit_zero)
 
 
-def _show_confirmed(outcome: LintResult, evidence: Mapping[Finding, Evidence]) -> None:
+def show_confirmed(outcome: LintResult, evidence: Mapping[Finding, Evidence]) -> None:
     """Turn tallied findings that ``verify`` has confirmed, here or elsewhere, into findings of the report."""
     confirmed = {each for each in outcome.tallied if each in evidence and evidence[each].status == "confirmed"}
     outcome.findings = sorted((*outcome.findings, *confirmed), key=lambda finding: finding.sort_key)
@@ -169,7 +169,7 @@ def _full_report(
     from kerascheck.report import overview, text
 
     findings = outcome.findings
-    hints = _hints(findings, evidence, options)
+    hints = select_hints(findings, evidence, options)
     in_full = [finding for finding in findings if finding not in set(hints)]
     about = outcome.rules
     if about is None:
@@ -201,7 +201,9 @@ def _full_report(
     return lines, closing
 
 
-def _hints(findings: Sequence[Finding], evidence: Mapping[Finding, Evidence], options: CheckOptions) -> list[Finding]:
+def select_hints(
+    findings: Sequence[Finding], evidence: Mapping[Finding, Evidence], options: CheckOptions
+) -> list[Finding]:
     """Select the findings to show in one line; none if the user asked for infos or for a rule."""
     from kerascheck.report import overview
 

@@ -55,6 +55,7 @@ def render(
     addresses: Mapping[Finding, str] = MappingProxyType({}),
     *,
     errors_first: bool = False,
+    applied_by: Callable[[Finding], str | None] = option,
 ) -> Iterator[str]:
     """One block of lines per finding, sorted by location; consecutive findings with the same text share a block.
 
@@ -65,6 +66,7 @@ def render(
         width: the columns of the terminal.
         addresses: the addresses of rule pages, for links in the terminal.
         errors_first: whether severity precedes the location as sort key; unreadable files count as errors.
+        applied_by: gives the command or the options that apply the fix of a finding; None if there are none.
     """
     width = columns(width)
     items: list[Finding | FileError] = [*findings, *errors]
@@ -80,7 +82,13 @@ def render(
             )
         else:
             yield from _block(
-                first, sources[first.location.path], style, evidence.get(first), width, addresses.get(first)
+                first,
+                sources[first.location.path],
+                style,
+                evidence.get(first),
+                width,
+                addresses.get(first),
+                applied_by(first),
             )
             if others:
                 yield from _note(
@@ -115,7 +123,13 @@ def linked(text: str, address: str | None) -> str:
 
 
 def _block(
-    finding: Finding, source: Source, style: Style, evidence: Evidence | None, width: int, address: str | None
+    finding: Finding,
+    source: Source,
+    style: Style,
+    evidence: Evidence | None,
+    width: int,
+    address: str | None,
+    applied_by: str | None,
 ) -> Iterator[str]:
     colour = COLOURS[finding.severity]
     where, severity = place(finding.location), str(finding.severity)
@@ -140,7 +154,7 @@ def _block(
     for related in finding.related:
         yield from _note("see", f"{_seen_from(finding.location, related.location)}: {related.message}", style, width)
     if finding.fix is not None:
-        applied = option(finding) or f"not applied: {finding.fix.withheld}"
+        applied = applied_by or f"not applied: {finding.fix.withheld}"
         yield from _note("fix", f"{finding.fix.message} [{applied}]", style, width)
         if finding.fix.unproven:
             yield from _note("unsafe", finding.fix.objections, style, width)
