@@ -160,8 +160,9 @@ def test_help(shared_kernel):
 
 
 def test_the_configuration_of_the_folder_holds(kernel, tmp_path):
-    (tmp_path / "pyproject.toml").write_text('[tool.kerascheck]\nignore = ["KC104"]\n')
     load(kernel, IMPORTS, SLOW, TRAINING)
+    assert "KC104" in kernel.run("%kerascheck").text
+    (tmp_path / "pyproject.toml").write_text('[tool.kerascheck]\nignore = ["KC104"]\n')
     assert "KC104" not in kernel.run("%kerascheck").text
     kernel.run("__session__ = 'mine.ipynb'")
     assert "mine.ipynb" in kernel.run("%kerascheck --isolated").text
