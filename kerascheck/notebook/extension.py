@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from kerascheck.notebook.cells import ExecutedCells
 from kerascheck.notebook.client import LintProcess
 from kerascheck.notebook.magic import KerascheckMagic
+from kerascheck.source.executed_cells import ExecutedCells
 
 _loaded: dict[int, Extension] = {}
 """By the identity of its shell."""
@@ -24,7 +24,8 @@ class Extension:
     def __init__(self, shell: Any):
         self._shell = shell
         self._undo: list[Callable[[], object]] = []
-        self.cells = ExecutedCells(shell)
+        self.cells = ExecutedCells.kept = ExecutedCells(shell)
+        self._undo.append(lambda: setattr(ExecutedCells, "kept", None))
         self.linter = LintProcess()
         self._undo.append(self.linter.close)
         self.add_event("pre_run_cell", self.cells.begin)
@@ -32,9 +33,23 @@ class Extension:
         # The magics of the extension; another one registers here.
         kerascheck = KerascheckMagic(shell, self.cells, self.linter)
         self.add_line_magic("kerascheck", kerascheck.run)
+        self.add_cell_magic("why", self._why)
         # After the event of the cells.
         self.add_event("post_run_cell", kerascheck.after_cell)
         self.linter.start()
+
+    def _why(self, line: str, cell: str) -> None:
+        """Run the cell, and say where a step of its training goes.
+
+            %%why
+            %%why --json why.json --html why.html --after-seconds 60
+
+        The training itself stays the same. The callback kerascheck.callbacks.Why measures calls of fit. A hand-written
+        loop is watched.
+        """
+        from kerascheck.notebook.why import run
+
+        run(self._shell, self.cells, line, cell)
 
     def add_event(self, name: str, callback: Callable[..., object]) -> None:
         """Register a callback of the shell's events until :meth:`close`."""

@@ -7,8 +7,8 @@ import os
 import shlex
 from typing import Any
 
-from kerascheck.notebook.cells import ExecutedCells
 from kerascheck.notebook.client import Answer, Key, LinterFailed, LintProcess, Repair, Report, doctor_report
+from kerascheck.source.executed_cells import ExecutedCells
 
 _HELP = """\
 Lint the cells that have run so far, in the order of execution.

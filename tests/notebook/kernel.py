@@ -18,6 +18,7 @@ class Ran:
     """What a cell showed."""
 
     text: str = ""
+    html: str = ""
     error: str = ""
     payload: list[dict[str, Any]] = field(default_factory=list)
 
@@ -68,8 +69,9 @@ class Kernel:
             content = message["content"]
             if message["msg_type"] == "stream":
                 ran.text += content["text"]
-            elif message["msg_type"] == "execute_result":
+            elif message["msg_type"] in ("execute_result", "display_data"):
                 ran.text += content["data"]["text/plain"]
+                ran.html += content["data"].get("text/html", "")
             elif message["msg_type"] == "error":
                 ran.error = content["ename"]
             elif message["msg_type"] == "status" and content["execution_state"] == "idle":

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from kerascheck.runtime.live.account import Translate, on_disk
 from kerascheck.runtime.verify.child import frames
-from kerascheck.source import Source
+from kerascheck.runtime.verify.messages import Place
+from kerascheck.source import Source, executed_cells
+from kerascheck.source.executed_cells import ExecutedCells
 
 frames.disown(os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 2)))
 
@@ -23,8 +25,8 @@ class TrainingCode:
     translate: Translate = on_disk
 
 
-find_cells: Callable[[], TrainingCode | None] = lambda: None
-"""Returns the cells of the running notebook. The extension for notebooks replaces this."""
+running: TrainingCode | None = None
+"""The code of the cell that ``%%why`` runs."""
 
 
 def code_of_training(stack: Sequence[Sequence[Any]]) -> TrainingCode:
@@ -33,8 +35,30 @@ def code_of_training(stack: Sequence[Sequence[Any]]) -> TrainingCode:
     Args:
         stack: [path, line, ...] of the script's frames, innermost first.
     """
-    if (cells := find_cells()) is not None:
-        return cells
+    if running is not None:
+        return running
+    cells = executed_cells.of_this_process()
+    if cells is not None and any(cells.locate(path, line) is not None for path, line, *_ in stack):
+        return code_of_cells(cells)
     # The outermost frame of the script is the program, whatever launched it: python, pytest or a cluster.
     script = next((path for path, *_ in reversed(stack) if os.path.isfile(path)), None)
     return TrainingCode(None if script is None else os.path.abspath(script))
+
+
+def code_of_cells(cells: ExecutedCells, cell_name: str | None = None) -> TrainingCode:
+    """The executed cells as the code of a training.
+
+    Args:
+        cells: the cells; the one that runs now is the last.
+        cell_name: file name of the code objects of that cell, if a magic in its first line runs its other lines.
+    """
+    source = cells.source()
+    path = os.path.abspath(source.path)
+
+    def place(filename: str, line: int) -> Place:
+        if filename == cell_name and source.cells:
+            return path, source.lines_above(source.cells[-1].index) + 1 + line
+        here = cells.locate(filename, line)
+        return (path, here) if here is not None else on_disk(filename, line)
+
+    return TrainingCode(source, place)

@@ -11,6 +11,7 @@ import os
 import pickle
 import subprocess
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -118,4 +119,5 @@ def _of_cells(source: Source, configuration: Configuration) -> Linted:
 
     path = os.path.abspath(source.path)
     outcome = Session(configuration, jobs=1).lint(source)
-    return Linted(path, {path: source}, measurable(outcome, {path}))
+    # A kernel runs commands too, so none is left out.
+    return Linted(path, {path: replace(source, commands="")}, measurable(outcome, {path}))

@@ -30,7 +30,7 @@ def publish(reports: Sequence[Report], options: Mapping[str, Any], *, in_epoch: 
     if options["log_dir"] is not None:
         lines += _to_tensorboard(os.fspath(options["log_dir"]), report.text, number)
     if options["verbose"] and rank.number == 0:
-        if number == 1 and _is_notebook():
+        if number == 1 and report.diagnosis is not None and _is_notebook():
             from IPython.display import display
 
             display(report)

@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from typing import Any
 
 from kerascheck.report.text import terminal_columns
 from kerascheck.runtime.verify.analysis import typical
@@ -71,6 +72,10 @@ class Report:
 
     def __str__(self) -> str:
         return self.text
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """The text, where a front end shows no HTML."""
+        printer.text(self.text)
 
     def _repr_html_(self) -> str:
         """The page inline in a notebook. A frame keeps its styles apart from those of the notebook."""

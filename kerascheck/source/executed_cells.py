@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import Any
+from typing import Any, ClassVar
 
 from kerascheck.source import Source, display_path
 from kerascheck.source.notebook import as_python, commands_in, joined
@@ -36,6 +37,9 @@ class ExecutedCells:
 
     Code that IPython could not compile is left out. The cell that runs now is the last one.
     """
+
+    kept: ClassVar[ExecutedCells | None] = None
+    """The cells of this process that the extension keeps; it alone sees identities of cells."""
 
     def __init__(self, shell: Any):
         self._shell = shell
@@ -155,6 +159,12 @@ class ExecutedCells:
                 # Some front ends give a path on the server, whose folder is elsewhere.
                 return path if os.path.isdir(os.path.dirname(path)) else os.path.abspath(os.path.basename(path))
         return os.path.abspath(_DEFAULT_NAME)
+
+
+def of_this_process() -> ExecutedCells | None:
+    """The cells that this process has executed; None outside of IPython."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    return None if shell is None else ExecutedCells.kept or ExecutedCells(shell)
 
 
 def _written_line(run: Run, line: int) -> int:
