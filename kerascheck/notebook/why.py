@@ -6,8 +6,10 @@ import argparse
 import ast
 import functools
 import inspect
+import io
 import shlex
 import sys
+import tokenize
 from collections.abc import Mapping
 from contextlib import ExitStack
 from types import ModuleType
@@ -73,12 +75,20 @@ class _Cell:
         """The file name of its code objects."""
 
     def execute(self) -> None:
-        """Run it as IPython does: the value of an expression at its end is displayed. Its errors pass through."""
+        """Run it as IPython does: the value of an expression at its end is displayed, unless a semicolon follows."""
         shell = self._shell
         tree = shell.transform_ast(shell.compile.ast_parse(self._code, filename=self.name))
-        last = [tree.body.pop()] if tree.body and isinstance(tree.body[-1], ast.Expr) else []
+        shows = tree.body and isinstance(tree.body[-1], ast.Expr) and not _ends_with_semicolon(self._code)
+        last = [tree.body.pop()] if shows else []
         for part, mode in ((tree, "exec"), (ast.Interactive(last), "single")):
             exec(shell.compile(part, self.name, mode), shell.user_global_ns, shell.user_ns)
+
+
+def _ends_with_semicolon(code: str) -> bool:
+    """Whether the last token of valid code is a semicolon."""
+    ignored = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.ENDMARKER)
+    tokens = [each for each in tokenize.generate_tokens(io.StringIO(code).readline) if each.type not in ignored]
+    return bool(tokens) and tokens[-1].string == ";"
 
 
 class _Parser(argparse.ArgumentParser):

@@ -98,6 +98,11 @@ def test_an_interrupt_ends_the_cell_and_leaves_nothing(kernel):
     assert "waiting for data" in ran.text
 
 
+def test_a_semicolon_hides_the_value(kernel):
+    assert "41" in kernel.run("%%why\n41").text
+    assert "41" not in kernel.run("%%why\n41;  # comment").text
+
+
 def test_two_models_in_a_cell_are_compared(kernel):
     ran = kernel.run("%%why\nfor _ in range(2):\n    make().fit(batches(), verbose=0)")
     assert "training 2: " in ran.text
