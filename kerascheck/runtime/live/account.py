@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
+from kerascheck.runtime.live import places
 from kerascheck.runtime.live.autograph import origins
 from kerascheck.runtime.live.fit_watch import FitWatch
 from kerascheck.runtime.live.inside import functions_inside
+from kerascheck.runtime.live.places import Translate
 from kerascheck.runtime.live.schedule import Mode, Schedule, Tally, usual_and_excess
 from kerascheck.runtime.verify.analysis import stages
 from kerascheck.runtime.verify.child import clock, diagnose
-from kerascheck.runtime.verify.messages import Frame, Place, Span, TrainingFacts, parse_facts
+from kerascheck.runtime.verify.messages import Frame, Span, TrainingFacts, parse_facts
 from kerascheck.runtime.verify.uses import lines_used
 from kerascheck.runtime.why import hot_lines
 from kerascheck.runtime.why.step import Part, Step
 
-Translate = Callable[[str, int], Place]
-"""From the path and line of a code object to those of a source."""
 _HOTTEST = 40
 _SURE_SHARE = 0.02
 """Differences below this share of a step are noise."""
-
-
-def on_disk(path: str, line: int) -> Place:
-    """The place of code in a file."""
-    return os.path.abspath(path), line
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +52,7 @@ def account_of(
         raise ValueError("too few steps were measured")
     translate = _through_autograph(translate)
     facts = _facts(model, watch, translate)
-    stack = tuple(
-        Frame(*translate(path, line), _first(path, first, translate)) for path, line, first in watch.seen.stack
-    )
+    stack = tuple(Frame(*frame) for frame in places.stack(watch.seen.stack, translate))
     place = (stack[0].path, stack[0].line) if stack else None
     parts, unknown = _parts(model, watch, watch.schedule)
     inside = hot_lines.inside_lines(facts, place)
@@ -74,7 +66,7 @@ def account_of(
         seconds=seconds + sum(around.values()),
         parts={part: value for part, value in (parts | around).items() if value > 0},
         place=place,
-        used=_used(sources, stack, facts, alone),
+        used=used_lines(sources, stack, facts, alone),
         stages=stages(facts),
         input_lines=hot_lines.input_lines(facts, place),
         main_lines={**hot_lines.main_lines(facts.samples), Part.INSIDE: inside},
@@ -163,7 +155,16 @@ def _around(watch: FitWatch, steps: int | None, epochs: int | None) -> dict[Part
     return parts
 
 
-def _used(sources: Mapping[str, str], stack: tuple[Frame, ...], facts: TrainingFacts, alone: bool) -> tuple[Span, ...]:
+def used_lines(
+    sources: Mapping[str, str], stack: tuple[Frame, ...], facts: TrainingFacts, alone: bool
+) -> tuple[Span, ...]:
+    """The lines that a training uses, with those of its datasets.
+
+    Args:
+        sources: texts of the script and its own modules, by absolute path.
+        stack: of the first step, innermost frame first.
+        alone: whether the script trains only once.
+    """
     found = list(lines_used(sources, stack, everything_before=alone)) if sources else []
     for dataset in facts.chain:
         if dataset.place is not None:
@@ -184,7 +185,7 @@ def _facts(model: Any, watch: FitWatch, translate: Translate) -> TrainingFacts:
         "backend": watch.backend,
         "versions": _versions(),
         "gpus": _accelerators(watch.backend),
-        "chain": [_translated(stage, translate) for stage in seen.chain],
+        "chain": [places.stage(stage, translate) for stage in seen.chain],
         "runtime_nodes": seen.nodes,
         "batch_size": seen.rows,
         "new_traces": watch.traced_steps,
@@ -198,24 +199,8 @@ def _facts(model: Any, watch: FitWatch, translate: Translate) -> TrainingFacts:
         found["element_spec"] = seen.element_spec
     if "x" in arguments:
         kind, name, path, line = clock.feeder(arguments["x"])
-        found["feeder"] = [kind, name, *((None, None) if path is None else translate(path, line))]
+        found["feeder"] = [kind, name, *places.place(path, line, translate)]
     return parse_facts(found)
-
-
-def _first(path: str, line: int, translate: Translate) -> int:
-    """First line of a function in the source; 0 for a module."""
-    return translate(path, line)[1] if line else 0
-
-
-def _translated(stage: Mapping[str, Any], translate: Translate) -> dict[str, Any]:
-    place, function = stage["place"], stage["function"]
-    return {
-        "name": stage["name"],
-        "place": None if place is None else translate(*place),
-        "function": None
-        if function is None
-        else [*translate(function[0], function[1]), translate(function[0], function[2])[1]],
-    }
 
 
 def _samples(watch: FitWatch, translate: Translate) -> dict[str, Any]:
@@ -229,31 +214,18 @@ def _samples(watch: FitWatch, translate: Translate) -> dict[str, Any]:
     inside = Counter({key: count for key, count in others.items() if _is_in(key, called)})
     total = sum(sampler.looks for sampler in watch.samplers)
     return {
-        "samples": {
-            "total": total,
-            "main": [
-                [kind, *_place(path, line, translate), *rest, count]
-                for (kind, path, line, *rest), count in main.most_common(_HOTTEST)
-            ],
-            "others": _in_threads(others - inside, translate),
-        },
-        "inside_step": {"total": total, "main": [], "others": _in_threads(inside, translate)},
+        "samples": places.samples(total, _hottest(main), _hottest(others - inside), translate),
+        "inside_step": places.samples(total, [], _hottest(inside), translate),
     }
+
+
+def _hottest(samples: Counter[Any]) -> list[list[Any]]:
+    return [[*key, count] for key, count in samples.most_common(_HOTTEST)]
 
 
 def _is_in(key: Sequence[Any], spans: Sequence[Span]) -> bool:
     path, line = key[0], key[1]
     return any(path == where and first <= line <= last for where, first, last in spans)
-
-
-def _in_threads(samples: Counter[Any], translate: Translate) -> list[list[Any]]:
-    return [
-        [*_place(path, line, translate), *rest, count] for (path, line, *rest), count in samples.most_common(_HOTTEST)
-    ]
-
-
-def _place(path: str | None, line: int | None, translate: Translate) -> tuple[str | None, int | None]:
-    return (None, None) if path is None or line is None else translate(path, line)
 
 
 def _timeline(watch: FitWatch) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kerascheck.runtime.live.account import Translate, on_disk
+from kerascheck.runtime.live.places import Translate, on_disk
 from kerascheck.runtime.verify.child import frames
 from kerascheck.runtime.verify.messages import Place
 from kerascheck.source import Source, executed_cells

@@ -62,6 +62,12 @@ class Plan:
     """Time the parts of a step, and the step without its input, after the blocks."""
     validation: bool = False
     """Run the validation of ``fit``, and include it in the blocks."""
+    passive: bool = False
+    """Measure hand-written loops in a process that goes on, see :mod:`kerascheck.runtime.live.loop_watch`.
+
+    The probes change nothing: no seeds, no redirected files, no second pass over data, no late diagnostics. They leave
+    ``fit`` alone, and at the end of the plan only the measurement ends. ``training`` and ``passes`` have no effect.
+    """
 
 
 @dataclass(frozen=True, slots=True)

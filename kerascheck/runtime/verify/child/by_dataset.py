@@ -29,7 +29,7 @@ def by_dataset(state, leader):
     found: list[dict] = []
     end = time.perf_counter() + _SECONDS
     for dataset in reversed(datasets):
-        place = getattr(dataset, "_kerascheck_place", None)
+        place = state.dataset_places.get(dataset)
         limit = (end - time.perf_counter()) / max(1, len(datasets) - len(found))
         with contextlib.suppress(Exception):  # rows of different shapes cannot be batched
             seconds = _seconds_per_batch(dataset, state.most_rows or 1, limit)

@@ -105,7 +105,7 @@ def keep_first_batches(state):
         state.peeked = state.peeked or (self._first_batches, self._output_signature)
         return dataset
 
-    adapter.get_tf_dataset = get_tf_dataset
+    state.patches.set(adapter, "get_tf_dataset", get_tf_dataset)
 
 
 def peeked_batches(state):
@@ -171,7 +171,7 @@ def watch_environment(state):
         if key == "CUDA_VISIBLE_DEVICES":
             state.recorder.facts["visible_devices"] = [value, *(user_place() or (None, None))]
 
-    setattr(os._Environ, "__setitem__", noted)  # noqa: B010 - an assignment is an error to mypy
+    state.patches.set(os._Environ, "__setitem__", noted)
 
 
 def patch_tensorflow(tf, state):
@@ -184,7 +184,7 @@ def patch_tensorflow(tf, state):
         if not devices and device_type in (None, "GPU"):
             state.recorder.facts["visible_devices"] = ["", *(user_place() or (None, None))]
 
-    tf.config.set_visible_devices = set_visible_devices
+    state.patches.set(tf.config, "set_visible_devices", set_visible_devices)
 
 
 def patch_jax(jax, state):
@@ -202,7 +202,16 @@ def patch_jax(jax, state):
                 compiled["places"].setdefault(name, list(user_place() or (None, None)))
 
     jax.monitoring.register_event_duration_secs_listener(timed)
+    state.patches.on_undo(functools.partial(_stop_listening, jax, timed))
     _watch_shapes_of_jax(state, compiled["shapes"])
+
+
+def _stop_listening(jax, listener):
+    """Remove a listener of JAX; older versions have a private function for that only."""
+    remove = getattr(jax.monitoring, "unregister_event_duration_listener", None)
+    if remove is None:
+        remove = sys.modules["jax._src.monitoring"]._unregister_event_duration_listener_by_callback
+    remove(listener)
 
 
 def _watch_shapes_of_jax(state, shapes):
@@ -219,8 +228,11 @@ def _watch_shapes_of_jax(state, shapes):
             shapes.setdefault(name, []).append([[str(each.dtype), *each.shape] for each in record.args[1]])
         return record.levelno >= shown
 
+    level = logger.level
     logger.addFilter(note)
     logger.setLevel(logging.DEBUG)
+    state.patches.on_undo(functools.partial(logger.removeFilter, note))
+    state.patches.on_undo(functools.partial(logger.setLevel, level))
 
 
 def forget_compiled_by_torch():

@@ -30,7 +30,7 @@ def patch_tensorflow(tf, state):
         init(self, *args, **kwargs)
         state.functions.add(self)
 
-    polymorphic_function.Function.__init__ = function_init
+    state.patches.set(polymorphic_function.Function, "__init__", function_init)
     _count_traces(state)
     read = ops._EagerTensorBase._numpy
 
@@ -38,7 +38,7 @@ def patch_tensorflow(tf, state):
         state.host_reads += _is_read_by_script(sys._getframe(1))
         return read(self)
 
-    ops._EagerTensorBase._numpy = numpy
+    state.patches.set(ops._EagerTensorBase, "_numpy", numpy)
     dataset_init = dataset_ops.DatasetV2.__init__
 
     @functools.wraps(dataset_init)
@@ -48,9 +48,9 @@ def patch_tensorflow(tf, state):
         while frame is not None and not is_user_frame(frame):
             frame = frame.f_back
         if frame is not None:
-            self._kerascheck_place = (frame.f_code.co_filename, frame.f_lineno)
+            state.dataset_places.set(self, (frame.f_code.co_filename, frame.f_lineno))
 
-    dataset_ops.DatasetV2.__init__ = init_dataset
+    state.patches.set(dataset_ops.DatasetV2, "__init__", init_dataset)
 
     _watch_strategies(state)
 
@@ -77,7 +77,7 @@ def _count_traces(state):
         state.traced += 1
         return create(*args, **kwargs)
 
-    tracing_compilation._create_concrete_function = counted
+    state.patches.set(tracing_compilation, "_create_concrete_function", counted)
 
 
 def _is_read_by_script(frame):
@@ -105,7 +105,7 @@ def _watch_strategies(state):
             state.strategy, state.global_dataset = self, dataset
         return distribute(self, dataset, *args, **kwargs)
 
-    StrategyBase.experimental_distribute_dataset = experimental_distribute_dataset
+    state.patches.set(StrategyBase, "experimental_distribute_dataset", experimental_distribute_dataset)
 
 
 def distribution(state, leader):
@@ -165,8 +165,11 @@ def training_iterator(state):
     return None
 
 
-def chain(dataset):
-    """``dataset``, followed by the datasets that it is built from."""
+def chain(dataset, places):
+    """``dataset``, followed by the datasets that it is built from.
+
+    ``places``: :class:`Notes` of the places that create datasets.
+    """
     found: list[dict] = []
     pending = [dataset]
     while pending and len(found) < 200:
@@ -174,7 +177,7 @@ def chain(dataset):
         found.append(
             {
                 "name": name_of(current),
-                "place": getattr(current, "_kerascheck_place", None),
+                "place": places.get(current),
                 "function": _function_lines(current),
             }
         )
@@ -201,10 +204,10 @@ def _function_lines(dataset):
     return [code.co_filename, code.co_firstlineno, max(line for _, _, line in code.co_lines() if line)]
 
 
-def lines_of(dataset):
+def lines_of(dataset, places):
     """[path, first line, last line] of the creation of a dataset, and of the functions that it applies."""
     try:
-        made = chain(dataset)
+        made = chain(dataset, places)
     except Exception:  # unusual dataset: its lines stay unknown
         return []
     found = [[path, line, line] for path, line in (stage["place"] for stage in made if stage["place"])]
@@ -224,7 +227,7 @@ def dataset_places(state, series):
     if iterator is None or getattr(iterator, "_dataset", None) is None:
         return
     try:
-        series.chain = chain(iterator._dataset)
+        series.chain = chain(iterator._dataset, state.dataset_places)
     except Exception:  # unusual dataset: its lines stay unknown
         return
     for stage in series.chain:

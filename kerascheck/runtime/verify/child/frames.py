@@ -52,9 +52,23 @@ def disown(folder):
         _OURS.append(folder)
 
 
+def user_modules():
+    """The main program and the script's own modules, as imported so far."""
+    found = []
+    for name, module in list(sys.modules.items()):
+        path = getattr(module, "__file__", None)
+        if name == "__main__" or (isinstance(path, str) and is_user_path(path)):
+            found.append(module)
+    return found
+
+
 def is_user_code(code):
     """Whether code belongs to the script or its own modules, not to a library or kerascheck."""
-    path = code.co_filename
+    return is_user_path(code.co_filename)
+
+
+def is_user_path(path):
+    """Like :func:`is_user_code`, for the path of a file."""
     if path in _OWN:
         return True
     if path.startswith(("<", *_OURS)) or "site-packages" in path or "dist-packages" in path:

@@ -28,6 +28,12 @@ class AfterImport(importlib.abc.MetaPathFinder):
         """``functions``: lists of functions by module name; each is called with the module."""
         self._waiting = functions
 
+    def stop(self):
+        """Stop watching."""
+        self._waiting = {}
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)
+
     def find_spec(self, fullname, path, target=None):
         """Find the specification through the other finders, and wrap its loader."""
         if fullname not in self._waiting:

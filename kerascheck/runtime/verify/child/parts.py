@@ -1,5 +1,6 @@
 """Seconds of the parts of a step, measured while the training runs."""
 
+import copy
 import functools
 import itertools
 import statistics
@@ -11,6 +12,7 @@ from .sampler import Sampler, watch_autograph
 
 _FEWEST_WAITED = 5  # steps; with fewer, calls followed by a wait, or the blocks alone, do not count
 _HOTTEST = 40  # maximum lines sent
+_LONGEST_SAMPLING = 10.0  # seconds, in passive mode
 
 
 class Parts:
@@ -38,6 +40,8 @@ class Parts:
         self._waited_calls = []  # seconds of the calls of each step
         self._waited_callbacks = []
         self.between_epochs = []  # seconds of callbacks between epochs
+        self._at_tick = {}  # in passive mode: seconds at the end of the newest step; code after the loop is no part
+        self.compiled = None  # in passive mode: compilations at that moment
 
     def add(self, part, seconds):
         """Add ``seconds`` to ``part``."""
@@ -63,10 +67,22 @@ class Parts:
         """Record the end of ``steps`` steps."""
         if self.running and not self.begins_epoch:
             self.steps += steps
+            if self._state.is_passive:
+                self._keep()
         elif self.waits:
             self._waited_calls.append(self._waited["call"] / steps)
             self._waited_callbacks.append(self._waited["callbacks"] / steps)
             self._waited = dict.fromkeys(self._waited, 0.0)
+
+    def _keep(self):
+        self._at_tick = dict(self.seconds)
+        compiled = getattr(self._state, "compiled", None)
+        if compiled is not None and (self.compiled is None or self.compiled["count"] != compiled["count"]):
+            self.compiled = copy.deepcopy(compiled)
+
+    def forget_unfinished(self):
+        """Drop the times since the end of the newest step, in passive mode."""
+        self.seconds |= self._at_tick
 
     def predicted(self, place, seconds):
         """Record a call of ``predict`` between two steps."""
@@ -140,10 +156,9 @@ def install(state):
     state.validation = validation.Validation(state)
     recorder.when_warm.append(state.parts.start)
     # Sampling slows Python down, so it has a separate phase.
-    recorder.phases = [
-        ("sampled", functools.partial(start_sampling, state)),
-        ("replayed", functools.partial(start_replay, state)),
-    ]
+    recorder.phases = [("sampled", functools.partial(start_sampling, state))]
+    if not state.is_passive:
+        recorder.phases.append(("replayed", functools.partial(start_replay, state)))
     recorder.on_tick = state.parts.ticked
     recorder.at_end.append(functools.partial(found, state))
     recorder.late_diagnostics.append(functools.partial(diagnose.guarded, replay.without_input, state))
@@ -158,7 +173,7 @@ def install_last(state):
 
 def patch_tensorflow(tf, state):
     """Map lines of AutoGraph's generated functions back to those of the script."""
-    watch_autograph(state.parts.origins)
+    watch_autograph(state.parts.origins, state.patches)
 
 
 def traces(state):
@@ -177,7 +192,9 @@ def start_sampling(state, leader):
     state.parts.waits = not diagnose.computes_in_tensorflow(state, leader)
     # A step of a hand-written PyTorch loop begins with the first forward pass, in lines of the script.
     in_step = (lambda: state.step_began is not None) if leader.framework == "torch" else None
-    state.parts.sampler = Sampler(state.main_thread, state.parts.origins, in_step=in_step)
+    # In a notebook, the loop may end before the next step.
+    seconds = _LONGEST_SAMPLING if state.is_passive else None
+    state.parts.sampler = Sampler(state.main_thread, state.parts.origins, in_step=in_step, seconds=seconds)
     state.parts.sampler.start()
     return True
 
@@ -196,6 +213,7 @@ def found(state, leader):
     """Return the counted and sampled facts."""
     parts = state.parts
     parts.stop()
+    parts.forget_unfinished()
     # Late diagnostics create their own iterators.
     state.final_dataset = getattr(diagnose.training_iterator(state), "_dataset", None)
     steps = max(1, parts.steps)
@@ -210,7 +228,8 @@ def found(state, leader):
         "callbacks_between_epochs": parts.between_epochs,
         "validation": state.validation.found(),
         **state.clock.found(),
-        "compiled": getattr(state, "compiled", None) or clock.compiled_by_torch(),
+        "compiled": (parts.compiled if state.is_passive else getattr(state, "compiled", None))
+        or clock.compiled_by_torch(),
         "other_load": parts.others_meanwhile(),
         "new_traces": parts.traced,
         "traces_always": always,

@@ -19,6 +19,8 @@ _TICKS_BEFORE_PHASE = 4
 PREDICTION = "prediction loop"
 WEAK_KINDS = {"gradient loop": 1, PREDICTION: 2, "dataset loop": 2}
 """Bare loops, which may be an inspection before the training. A loop counts after this multiple of ``weak_after``."""
+_NO_TRAINING = ("dataset loop", PREDICTION)
+_FEWEST_IN_BLOCK = 3  # steps of a block that the end of a notebook's cell cuts short
 
 
 class Series:
@@ -97,6 +99,9 @@ class Recorder:
         self._plan = plan
         self._channel = channel
         self.disabled = False
+        self.failure = None  # error of a probe in passive mode, for display
+        self.on_end = lambda: None  # called at the end of the measurement in passive mode
+        self._chosen = None  # the training that is measured in passive mode
         self.series = {}
         self._strong = 0  # number of trainings so far, without bare loops
         self.when_warm = []  # functions to call after the warm-up of a diagnosed run
@@ -131,6 +136,8 @@ class Recorder:
     def wants_loss(self, key):
         """Whether to record the loss of the next tick of ``key``."""
         series = self.series.get(key)
+        if self._plan["passive"]:
+            return False
         return not self.disabled and (series is None or len(series.losses) + len(series.unread) < _TICKS_TO_WATCH_LOSS)
 
     def tick(self, key, kind, name="", steps=1, value=None, loss=None, epoch=None, framework=None):
@@ -155,8 +162,12 @@ class Recorder:
             self.fault(f"{type(error).__name__}: {error}")
 
     def fault(self, detail):
-        """End the process because of an error in a probe."""
+        """End the process because of an error in a probe; in passive mode only the measurement."""
         self.disabled = True
+        if self._plan["passive"]:
+            self.failure = self.failure or detail[:500]
+            self.on_end()
+            return
         self._channel.send(event="end", reason="fault", detail=detail[:500])
         os._exit(0)
 
@@ -211,6 +222,7 @@ class Recorder:
             series.durations.append((now - series.last, steps, starts_epoch))
         series.last = now
         if self._may_lead(series) and self._is_warm(series, now):
+            self._chosen = series
             self.sync(value)
             series.last = time.perf_counter()
             if self._plan["diagnose"]:
@@ -253,11 +265,16 @@ class Recorder:
         series.unread.clear()
 
     def _may_lead(self, series):
+        if self._plan["passive"] and (self._chosen is not None or series.kind in _NO_TRAINING):
+            return series is self._chosen
         if self._plan["kind"] is None and series.kind in WEAK_KINDS:
             return not self._strong and series.last - series.first > self._plan["weak_after"] * WEAK_KINDS[series.kind]
         return self._is_meant(series)
 
     def _is_meant(self, series):
+        if self._plan["passive"]:
+            # The first training that is long enough counts, not the first one.
+            return series.kind not in WEAK_KINDS
         if self._plan["kind"] is not None:
             return series.kind == self._plan["kind"] and series.order == self._plan["training"]
         return series.number == self._plan["training"]
@@ -273,7 +290,12 @@ class Recorder:
         if self.disabled or leader is None or steps <= (before[1] if before[0] is leader else 0):
             return False  # validation, an inspection, or a source that can be read only once
         leader.passes += 1
-        if self._plan["passes"] is None or leader.passes < self._plan["passes"] or not self._is_meant(leader):
+        if (
+            self._plan["passive"]
+            or self._plan["passes"] is None
+            or leader.passes < self._plan["passes"]
+            or not self._is_meant(leader)
+        ):
             return False
         self.note("the loop over the data was fed from the start again where the measurement needed more steps")
         self.epoch_began = True
@@ -313,6 +335,13 @@ class Recorder:
         return block
 
     def _close(self, series, end):
+        self._report_block(series, end)
+        if len(series.blocks) >= self._plan["blocks"] or self._is_late(series):
+            self._next_phase(series)
+            return
+        series.block = self._next_block(series)
+
+    def _report_block(self, series, end):
         block = series.block
         closed = {
             "steps": block.steps,
@@ -327,10 +356,6 @@ class Recorder:
         series.blocks.append(closed)
         self._read_losses(series)
         self._channel.send(event="block", **closed)
-        if len(series.blocks) >= self._plan["blocks"] or self._is_late(series):
-            self._next_phase(series)
-            return
-        series.block = self._next_block(series)
 
     def _next_phase(self, series):
         while self.phases:
@@ -351,13 +376,20 @@ class Recorder:
 
     def leader(self):
         """The series that is "the training", or None; a bare loop only if there is no other series."""
+        if self._plan["passive"]:
+            return self._leader_of_passive()
         meant = next(filter(self._is_meant, self.series.values()), None)
         if meant is not None or self._strong or self._plan["kind"] == PREDICTION:
             return meant
         return max(self.series.values(), key=lambda series: (series.kind != "dataset loop", series.steps), default=None)
 
+    def _leader_of_passive(self):
+        """The training that is measured, or else the one with most steps; loops over data are none."""
+        loops = [series for series in self.series.values() if series.kind not in _NO_TRAINING]
+        return self._chosen or max(loops, key=lambda series: (self._is_meant(series), series.steps), default=None)
+
     def finish(self, reason, leader=None, **end):
-        """Send the report and end the process immediately.
+        """Send the report and end the process immediately; in passive mode end only the measurement.
 
         Nothing of the script runs afterwards: no ``finally`` block, no exit handler, no ``on_train_end``. Each could
         write files too early.
@@ -373,6 +405,8 @@ class Recorder:
         message = {"event": "end", "reason": reason, "seconds": seconds, "notes": self.notes, **end}
         message["trainings"] = self._strong or int(leader is not None)
         if leader is not None:
+            if self._plan["passive"] and leader.block is not None and leader.block.steps >= _FEWEST_IN_BLOCK:
+                self._report_block(leader, leader.last)
             self._read_losses(leader)
             facts: dict = {}
             for look in self.at_end:
@@ -395,6 +429,11 @@ class Recorder:
             }
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         message["host_peak_bytes"] = peak if sys.platform == "darwin" else peak * 1024
+        if self._plan["passive"]:
+            self.disabled = True
+            self._channel.send(**message, more=False)
+            self.on_end()
+            return
         late_diagnostics = self.late_diagnostics if leader is not None else []
         self._channel.send(**message, more=bool(late_diagnostics))
         if late_diagnostics:

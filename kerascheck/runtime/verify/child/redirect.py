@@ -77,7 +77,7 @@ def _read_redirected(owner, name, position, state):
             return original(*args[:position], written, *args[position + 1 :], **kwargs)
         return original(*args, **{**kwargs, "filepath": written})
 
-    setattr(owner, name, method)
+    state.patches.set(owner, name, method)
 
 
 def patch_tensorflow(tf, state):
@@ -96,7 +96,7 @@ def patch_tensorflow(tf, state):
             filename = _scratch(state, filename)
         return original_cache(self, filename, *args, **kwargs)
 
-    dataset.cache = cache
+    state.patches.set(dataset, "cache", cache)
     writer = tf.summary.create_file_writer
 
     @functools.wraps(writer)
@@ -106,7 +106,7 @@ def patch_tensorflow(tf, state):
             logdir = _scratch(state, logdir)
         return writer(logdir, *args, **kwargs)
 
-    tf.summary.create_file_writer = create_file_writer
+    state.patches.set(tf.summary, "create_file_writer", create_file_writer)
 
 
 def _redirect_argument(owner, name, position, keyword, state):
@@ -128,7 +128,7 @@ def _redirect_argument(owner, name, position, keyword, state):
             kwargs[keyword] = path
         return original(*args, **kwargs)
 
-    setattr(owner, name, method)
+    state.patches.set(owner, name, method)
 
 
 def _patch_manager(manager, state):
@@ -141,4 +141,4 @@ def _patch_manager(manager, state):
         state.recorder.note(f"checkpoints were written to a scratch folder instead of {self.directory}")
         return self.checkpoint.write(_scratch(state, os.path.join(self.directory, "ckpt")))
 
-    manager.save = save
+    state.patches.set(manager, "save", save)

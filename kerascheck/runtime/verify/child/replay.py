@@ -23,7 +23,8 @@ _INSIDE_SECONDS = 0.7  # seconds of sampled steps
 
 def fed(state, element):
     """Record a batch of the training, and the largest number of rows: the last batch of a pass has fewer."""
-    state.last_element = element
+    if not state.is_passive:
+        state.last_element = element
     for part in leaves(element):
         if getattr(part, "shape", None) is not None and len(part.shape):
             state.most_rows = max(state.most_rows or 0, int(part.shape[0]))
@@ -68,7 +69,7 @@ def patch_epoch_iterator(backend, state):
     def get_iterator(self):
         return Replaying(original(self), state)
 
-    owner._get_iterator = get_iterator
+    state.patches.set(owner, "_get_iterator", get_iterator)
 
 
 def without_input(state, leader):

@@ -199,7 +199,7 @@ class Sampler(threading.Thread):
         return (*self._origins.get((path, line), (path, line)), user.f_code.co_name, library)
 
 
-def watch_autograph(origins):
+def watch_autograph(origins, patches):
     """Record in ``origins`` the script's (path, line) for each line of code that AutoGraph generates (TensorFlow)."""
     from tensorflow.python.autograph.impl import api
 
@@ -212,7 +212,7 @@ def watch_autograph(origins):
             origins[place.filename, place.lineno] = (origin.loc.filename, origin.loc.lineno)
         return converted
 
-    api._convert_actual = convert_actual
+    patches.set(api, "_convert_actual", convert_actual)
 
 
 def _package(frame):

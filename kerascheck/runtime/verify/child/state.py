@@ -3,13 +3,17 @@
 import threading
 import weakref
 
+from .patches import Notes, Patches
+
 
 class State:
     """State shared by the probes and diagnostics of one process."""
 
-    def __init__(self, run, recorder):
+    def __init__(self, run, recorder, patches=None):
         self.run = run
         self.recorder = recorder
+        self.is_passive = run["plan"]["passive"]  # whether to change nothing, and to leave no traces
+        self.patches = patches or Patches()
         self.main_thread = threading.get_ident()
         self.updates = 0  # optimizer updates and gradients seen, eager or while tracing
         self.optimizer = None  # the first optimizer that was applied
@@ -29,6 +33,17 @@ class State:
         self.poller = None
         self.call_start = 0.0  # start of the current step of fit
         self.waits_for_logs = False  # whether Keras reads the results of every step
+        self.function_keys = Notes()  # keys of tf.functions, see probes/tensorflow.py
+        self.function_looks = Notes()  # tf.functions whose earlier traces were examined
+        self.iterator_elements = Notes()  # number of elements that each tf.data iterator has given
+        self.iterator_starts = Notes()  # the training and its steps at the start of each pass
+        self.dataset_places = Notes()  # (path, line) of the script that creates a dataset
+        self.wrappers: weakref.WeakSet = weakref.WeakSet()  # wrappers that the script holds; passive mode only
+
+    def release(self):
+        """Drop the objects of the script."""
+        self.optimizer = self.target = self.fit_model = self.last_element = self.last_call = None
+        self.newest_batch = self.feeding = self.strategy = self.global_dataset = self.final_dataset = None
 
     def counts_here(self):
         """Whether an event is outermost: not inside fit or another step, and on the script's thread."""

@@ -3,6 +3,7 @@
 import functools
 import time
 
+from .patches import Notes
 from .replay import fed
 
 
@@ -12,6 +13,7 @@ def patch(torch, state):
     from torch.utils.data.dataloader import _BaseDataLoaderIter
 
     state.step_began = state.newest_batch = state.feeding = None
+    begun = Notes()
     recorder = state.recorder
     original = _BaseDataLoaderIter.__next__
 
@@ -21,22 +23,23 @@ def patch(torch, state):
             return original(self)
         if state.replaying and self is state.feeding:
             return state.last_element
-        state.parts.begins_epoch = not hasattr(self, "_kerascheck_began")
+        state.parts.begins_epoch = not begun.get(self)
         recorder.epoch_began = recorder.epoch_began or state.parts.begins_epoch
-        self._kerascheck_began = True
+        begun.set(self, True)
         start = time.perf_counter()
         batch = original(self)
         state.parts.add("next", time.perf_counter() - start)
         state.newest_batch = self, batch
         return batch
 
-    _BaseDataLoaderIter.__next__ = next_batch
+    state.patches.set(_BaseDataLoaderIter, "__next__", next_batch)
 
     def forward(module, arguments):
         if state.step_began is None and state.counts_here():
             state.step_began = time.perf_counter()
 
-    register_module_forward_pre_hook(forward)
+    handle = register_module_forward_pre_hook(forward)
+    state.patches.on_undo(lambda: handle.remove())
 
 
 def stepped(key, state):

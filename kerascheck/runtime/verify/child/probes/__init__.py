@@ -16,23 +16,41 @@ from ..state import State
 from . import jax, keras, scalars, tensorflow, torch
 
 
-def install(run, recorder):
-    """Patch each framework as soon as the script has imported it."""
-    state = State(run, recorder)
+def install(run, recorder, patches=None):
+    """Patch each framework as soon as the script has imported it.
+
+    A passive plan also patches those that are imported already.
+
+    Args:
+        patches: collects the changes, see :class:`Patches`.
+
+    Returns:
+        The state of the probes.
+    """
+    state = State(run, recorder, patches)
     recorder.number = functools.partial(scalars.read, state)
     recorder.iterators_so_far = lambda: len(state.iterators)
     probes = {"keras": keras, "tf_keras": keras, "tensorflow": tensorflow, "torch": torch, "jax": jax}
-    sys.meta_path.insert(0, AfterImport({name: [_patcher(probe, state)] for name, probe in probes.items()}))
+    patchers = {name: _patcher(probe, state) for name, probe in probes.items()}
     recorder.at_end.append(functools.partial(diagnose.facts, state))
     clock.install(state)
     parts.install(state)
     diagnose.install(state)
     step_costs.install(state)
     parts.install_last(state)
+    loaded = [name for name in patchers if name in sys.modules] if state.is_passive else []
+    finder = AfterImport({name: [patcher] for name, patcher in patchers.items() if name not in loaded})
+    sys.meta_path.insert(0, finder)
+    state.patches.on_undo(finder.stop)
+    for name in loaded:
+        patchers[name](sys.modules[name])
+    return state
 
 
 def _patcher(probe, state):
     def patched(module):
+        if state.is_passive and state.recorder.disabled:
+            return
         try:
             probe.patch(module, state)
         except Exception as error:  # must not look like an error of the script

@@ -27,7 +27,7 @@ def _patch_planned_steps(cls, state):
         if state.clock is not None and state.recorder.depth:
             state.clock.planned(params)
 
-    cls.__init__ = init
+    state.patches.set(cls, "__init__", init)
 
 
 def _patch_batch_callbacks(cls, state):
@@ -66,9 +66,8 @@ def _patch_batch_callbacks(cls, state):
             # The property "model" of Keras 3 moves the variables of a model on JAX.
             state.validation.batch_ended(getattr(self, "_model", None) or self.model, logs)
 
-    cls.on_train_batch_begin = on_train_batch_begin
-    cls.on_train_batch_end = on_train_batch_end
-    cls.on_test_batch_end = on_test_batch_end
+    for method in (on_train_batch_begin, on_train_batch_end, on_test_batch_end):
+        state.patches.set(cls, method.__name__, method)
 
 
 def _note_fitted_batch(state, batch, logs):
@@ -117,5 +116,5 @@ def _patch_epoch_callbacks(cls, state):
         if recorder.depth:
             state.parts.epoch_called_back(time.perf_counter() - start, ends=True)
 
-    cls.on_epoch_begin = on_epoch_begin
-    cls.on_epoch_end = on_epoch_end
+    state.patches.set(cls, "on_epoch_begin", on_epoch_begin)
+    state.patches.set(cls, "on_epoch_end", on_epoch_end)

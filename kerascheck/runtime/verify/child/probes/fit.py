@@ -41,7 +41,7 @@ def patch_fit(owner, state):
             recorder.finish(reason="trained", detail="fit ended by itself")
         return result
 
-    owner.fit = fit
+    state.patches.set(owner, "fit", fit)
 
 
 def _prepare(model, arguments, state):
@@ -86,7 +86,9 @@ def _note_validation(arguments, is_meant, state):
     if not state.run["plan"]["validation"]:
         state.recorder.note("validation was skipped (callbacks were shown the training metrics as val_ metrics)")
     if is_meant and hasattr(arguments.get("validation_data"), "_inputs"):
-        state.recorder.facts["validation_places"] = diagnose.lines_of(arguments["validation_data"])
+        state.recorder.facts["validation_places"] = diagnose.lines_of(
+            arguments["validation_data"], state.dataset_places
+        )
 
 
 def _is_new_training(model, state):
@@ -143,19 +145,19 @@ def patch_evaluate(owner, state):
         with state.recorder.inside:
             return original(self, *args, **kwargs)
 
-    owner.evaluate = evaluate
+    state.patches.set(owner, "evaluate", evaluate)
 
 
-def patch_test_on_batch(owner, state):
-    """Exclude evaluations of single batches from the training."""
-    original = owner.test_on_batch
+def patch_other(owner, name, state):
+    """Exclude the method called ``name`` from the training, such as evaluations of single batches."""
+    original = getattr(owner, name)
 
     @functools.wraps(original)
-    def test_on_batch(self, *args, **kwargs):
+    def method(self, *args, **kwargs):
         with state.recorder.inside:
             return original(self, *args, **kwargs)
 
-    owner.test_on_batch = test_on_batch
+    state.patches.set(owner, name, method)
 
 
 def patch_predict(owner, name, state):
@@ -176,7 +178,7 @@ def patch_predict(owner, name, state):
             recorder.tick(key, PREDICTION, self.name, value=result, loss=loss, epoch=False)
         return result
 
-    setattr(owner, name, predict)
+    state.patches.set(owner, name, predict)
 
 
 def patch_train_on_batch(owner, state):
@@ -198,4 +200,4 @@ def patch_train_on_batch(owner, state):
         recorder.tick(key, "train_on_batch loop", self.name, value=result, loss=loss)
         return result
 
-    owner.train_on_batch = train_on_batch
+    state.patches.set(owner, "train_on_batch", train_on_batch)

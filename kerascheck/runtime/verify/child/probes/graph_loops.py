@@ -31,7 +31,7 @@ class GraphLoopPoller(threading.Thread):
         self.took_over = False
 
     def run(self):
-        """Poll until the process ends; report steps only once a single call has made several updates."""
+        """Poll until the recorder is disabled; report steps only once a single call has made several updates."""
         state, recorder = self._state, self._state.recorder
         counted, call = None, None
         while not recorder.disabled:

@@ -5,6 +5,7 @@ import inspect
 import time
 
 from .. import clock
+from ..frames import user_modules
 from .scalars import first_scalar
 from .tracing_state import jax_is_idle
 
@@ -17,10 +18,12 @@ class Jitted:
         self._key = key
         self._state = state
         functools.update_wrapper(self, compiled)
+        if state.is_passive:
+            state.wrappers.add(self)
 
     def call(self, *args, **kwargs):
         state, recorder = self._state, self._state.recorder
-        if not state.counts_here() or recorder.disabled:
+        if recorder.disabled or not state.counts_here():
             return self._compiled(*args, **kwargs)
         before, start = state.updates, time.perf_counter()
         with recorder.inside:
@@ -62,7 +65,7 @@ def patch(jax, state):
         key = getattr(inspect.unwrap(args[0]), "__code__", None) or id(args[0])
         return Jitted(jit(*args, **kwargs), key, state)
 
-    jax.jit = wrapped_jit
+    _replace(jax, "jit", wrapped_jit, state)
     for name in ("grad", "value_and_grad"):
         _patch_gradient(jax, name, state)
 
@@ -79,16 +82,36 @@ def _patch_gradient(jax, name, state):
         @functools.wraps(made)
         def gradient(*args, **kwargs):
             state.updates += 1
-            if not state.counts_here() or not jax_is_idle():
+            if recorder.disabled or not state.counts_here() or not jax_is_idle():
                 return made(*args, **kwargs)
             with recorder.inside:
                 result = made(*args, **kwargs)
             recorder.tick(("gradient",), "gradient loop", "", value=result, framework="jax")
             return result
 
+        if state.is_passive:
+            state.wrappers.add(gradient)
         return gradient
 
-    setattr(jax, name, gradient_of)
+    _replace(jax, name, gradient_of, state)
+
+
+def _replace(jax, name, wrapper, state):
+    """Replace a function of JAX; in the process of a notebook also under the names to which a script imported it."""
+    original = getattr(jax, name)
+    state.patches.set(jax, name, wrapper)
+    if not state.is_passive:
+        return
+    for module in user_modules():
+        for own_name, value in list(vars(module).items()):
+            if value is original:
+                setattr(module, own_name, wrapper)
+                state.patches.on_undo(functools.partial(_restore, module, own_name, wrapper, original))
+
+
+def _restore(module, name, wrapper, original):
+    if vars(module).get(name) is wrapper:
+        setattr(module, name, original)
 
 
 def _arrays(jax, value):

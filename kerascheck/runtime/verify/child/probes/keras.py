@@ -13,16 +13,13 @@ from .tracing_state import executes_eagerly, in_graph_loop
 def patch(keras, state):
     """Watch models, callbacks and optimizers, and seed the random generators."""
     legacy = not hasattr(keras, "ops")
-    keras.utils.set_random_seed(state.run["seed"])
-    fit.patch_fit(definer(keras.Model, "fit"), state)
-    fit.patch_evaluate(definer(keras.Model, "evaluate"), state)
+    if state.is_passive:
+        for name in ("fit", "evaluate", "predict", "predict_on_batch", "test_on_batch"):
+            fit.patch_other(definer(keras.Model, name), name, state)
+    else:
+        keras.utils.set_random_seed(state.run["seed"])
+        _patch_model(keras, state)
     fit.patch_train_on_batch(definer(keras.Model, "train_on_batch"), state)
-    for name in ("predict", "predict_on_batch"):
-        fit.patch_predict(definer(keras.Model, name), name, state)
-    fit.patch_test_on_batch(definer(keras.Model, "test_on_batch"), state)
-    callbacks.patch(keras.callbacks.CallbackList, state)
-    redirect.patch_model(keras.Model, state)
-    redirect.patch_loading(keras, state)
     for optimizer in _optimizer_classes(keras):
         for method in ("apply",) if not legacy else ("apply_gradients",):
             if method in optimizer.__dict__:
@@ -32,16 +29,34 @@ def patch(keras, state):
         backend = keras.backend.backend()
         state.recorder.facts["backend"] = backend
         state.waits_for_logs = backend == "tensorflow"
-        if backend in ("jax", "torch"):
-            if state.run["ceiling"]:
-                _patch_epoch_iterator(backend, state)
-            elif state.run["plan"]["parts"]:
-                replay.patch_epoch_iterator(backend, state)
-        elif state.run["plan"]["parts"]:
-            clock.keep_first_batches(state)
+        if not state.is_passive:
+            _patch_input(backend, state)
     else:
         state.recorder.facts["backend"] = "tensorflow (tf-keras)"
     state.recorder.found_version("tf-keras" if legacy else "keras", keras.__version__)
+
+
+def _patch_model(keras, state):
+    """Watch ``fit`` and the other methods of a model, and redirect files that they write."""
+    fit.patch_fit(definer(keras.Model, "fit"), state)
+    fit.patch_evaluate(definer(keras.Model, "evaluate"), state)
+    for name in ("predict", "predict_on_batch"):
+        fit.patch_predict(definer(keras.Model, name), name, state)
+    fit.patch_other(definer(keras.Model, "test_on_batch"), "test_on_batch", state)
+    callbacks.patch(keras.callbacks.CallbackList, state)
+    redirect.patch_model(keras.Model, state)
+    redirect.patch_loading(keras, state)
+
+
+def _patch_input(backend, state):
+    """Replace or watch the batches of ``fit``, as the plan says."""
+    if backend in ("jax", "torch"):
+        if state.run["ceiling"]:
+            _patch_epoch_iterator(backend, state)
+        elif state.run["plan"]["parts"]:
+            replay.patch_epoch_iterator(backend, state)
+    elif state.run["plan"]["parts"]:
+        clock.keep_first_batches(state)
 
 
 def definer(cls, method):
@@ -89,7 +104,7 @@ def _patch_apply(owner, method, state):
             recorder.tick(key, "optimizer loop", type(self).__name__, value=state.target, loss=loss)
         return result
 
-    setattr(owner, method, apply)
+    state.patches.set(owner, method, apply)
 
 
 def _patch_stateless_apply(keras, state):
@@ -102,7 +117,7 @@ def _patch_stateless_apply(keras, state):
         state.updates += 1
         return original(self, *args, **kwargs)
 
-    owner.stateless_apply = stateless_apply
+    state.patches.set(owner, "stateless_apply", stateless_apply)
 
 
 def _patch_epoch_iterator(backend, state):
@@ -124,4 +139,4 @@ def _patch_epoch_iterator(backend, state):
             state.recorder.facts["one_cached_batch"] = True
         return Repeating()
 
-    owner._get_iterator = get_iterator
+    state.patches.set(owner, "_get_iterator", get_iterator)

@@ -19,12 +19,13 @@ def patch(tf, state):
     from tensorflow.python.eager import backprop
     from tensorflow.python.eager.polymorphic_function import polymorphic_function
 
-    tf.random.set_seed(state.run["seed"])
+    if not state.is_passive:
+        tf.random.set_seed(state.run["seed"])
+        redirect.patch_tensorflow(tf, state)
     state.recorder.found_version("tensorflow", tf.__version__)
     _patch_function(polymorphic_function.Function, state)
     _patch_tape(backprop.GradientTape, state)
     _patch_iterator(iterator_ops.OwnedIterator, state)
-    redirect.patch_tensorflow(tf, state)
     if state.run["ceiling"] and state.run["ceiling"]["loops"]:
         _patch_dataset_loops(state)
     if state.run["plan"]["diagnose"]:
@@ -50,7 +51,9 @@ def _patch_function(cls, state):
     def call(self, *args, **kwds):
         if recorder.depth or not state.on_script_thread() or recorder.disabled:
             return original(self, *args, **kwds)
-        key = _function_key(self)
+        key = _function_key(self, state)
+        if state.is_passive and key not in state.calls and _has_traced_gradients(self, state):
+            state.calls[key] = []
         steps_before = iterations(state) if key in state.calls and len(state.calls[key]) < 3 else None
         before = state.updates
         state.in_call = (key, time.perf_counter())
@@ -67,7 +70,8 @@ def _patch_function(cls, state):
         if state.poller is not None and state.poller.took_over:
             return result
         state.parts.called(seconds)
-        state.last_call = self, (args, kwds)
+        if not state.is_passive:
+            state.last_call = self, (args, kwds)
         series_key = ("function", key)
         known = state.calls[key]
         if len(known) < 3:
@@ -78,19 +82,37 @@ def _patch_function(cls, state):
         recorder.tick(series_key, "function loop", getattr(self, "__name__", ""), known[-1], value=result, loss=loss)
         return result
 
-    cls.__call__ = call
+    state.patches.set(cls, "__call__", call)
 
 
-def _function_key(function):
+def _function_key(function, state):
     """Key of a ``tf.function``, equal for all functions with the same code: a loop may create one per iteration."""
-    try:
-        return function._kerascheck_key
-    except AttributeError:
+    key = state.function_keys.get(function)
+    if key is None:
         python = inspect.unwrap(getattr(function, "_python_function", function), stop=lambda f: hasattr(f, "__code__"))
         python = getattr(python, "func", python)
         key = getattr(getattr(python, "__func__", python), "__code__", None) or id(function)
-        function._kerascheck_key = key
-        return key
+        state.function_keys.set(function, key)
+    return key
+
+
+def _has_traced_gradients(function, state):
+    """Whether a function that was traced before the probes existed computes gradients."""
+    if state.function_looks.get(function):
+        return False  # the probes see its further traces
+    state.function_looks.set(function, True)
+    try:
+        # Methods that list them trace a function with an input signature.
+        pending = [concrete.graph for concrete in function._function_cache.values()]
+    except Exception:  # another version of TensorFlow: only functions traced from now on are seen
+        return False
+    while pending:
+        graph = pending.pop()
+        if any("gradient_tape/" in operation.name for operation in graph.get_operations()):
+            return True
+        inner = getattr(graph, "_functions", {}).values()
+        pending += [each.graph for each in inner if hasattr(getattr(each, "graph", None), "get_operations")]
+    return False
 
 
 def _patch_tape(cls, state):
@@ -107,7 +129,7 @@ def _patch_tape(cls, state):
             recorder.tick(("gradient",), "gradient loop", "", value=target)
         return result
 
-    cls.gradient = gradient
+    state.patches.set(cls, "gradient", gradient)
 
 
 def _one_cached_batch(dataset, state):
@@ -125,6 +147,7 @@ def _patch_dataset_loops(state):
             functions[kind] = lambda dataset, *args, _function=function: _function(
                 _one_cached_batch(dataset, state), *args
             )
+            state.patches.on_undo(functools.partial(functions.__setitem__, kind, function))
 
 
 def _patch_iterator(cls, state):
@@ -134,6 +157,7 @@ def _patch_iterator(cls, state):
     @functools.wraps(original_init)
     def init(self, dataset=None, *args, **kwargs):
         outermost = dataset is not None and threading.get_ident() == state.main_thread
+        outermost = outermost and not (state.is_passive and recorder.depth)  # of fit
         if outermost:
             ceiling = state.run["ceiling"]
             if ceiling and ceiling["iterator"] is not None and len(state.iterators) >= ceiling["iterator"]:
@@ -141,17 +165,21 @@ def _patch_iterator(cls, state):
             state.iterators.append(weakref.ref(self))
             if not recorder.depth:
                 recorder.epoch_began = True
-        self._kerascheck_elements = 0
-        self._kerascheck_start = recorder.so_far()
+        state.iterator_elements.set(self, 0)
+        state.iterator_starts.set(self, recorder.so_far())
         original_init(self, dataset, *args, **kwargs)
 
     def next_element(self):
         if state.counts_here():
+            elements = state.iterator_elements.get(self)
+            if elements is None:  # created before the probes existed
+                state.iterators.append(weakref.ref(self))
+                state.iterator_starts.set(self, recorder.so_far())
             # A step of a bare loop ends when the next element is requested.
-            if self._kerascheck_elements:
+            if elements:
                 recorder.tick(("dataset",), "dataset loop", "")
-            state.parts.begins_epoch = not self._kerascheck_elements
-            self._kerascheck_elements += 1
+            state.parts.begins_epoch = elements == 0
+            state.iterator_elements.set(self, 2 if elements is None else elements + 1)
             if state.replaying:
                 return state.last_element
             try:
@@ -160,14 +188,14 @@ def _patch_iterator(cls, state):
                 if state.run["plan"]["diagnose"]:
                     with contextlib.suppress(Exception):
                         diagnose.note_pass(state)
-                if not recorder.pass_ended(self._kerascheck_start):
+                if not recorder.pass_ended(state.iterator_starts.get(self)):
                     raise
-                self._kerascheck_start = recorder.so_far()
+                state.iterator_starts.set(self, recorder.so_far())
                 original_init(self, self._dataset)
         return original_next(self)
 
-    cls.__init__ = init
-    cls.__next__ = next_element
+    state.patches.set(cls, "__init__", init)
+    state.patches.set(cls, "__next__", next_element)
 
 
 def _counted(original_next, iterator, state):

@@ -10,15 +10,8 @@ def patch(torch, state):
     """Count optimizer steps, with the last tensor on which ``backward`` was called as the loss."""
     recorder = state.recorder
     recorder.found_version("torch", torch.__version__)
-    backward = torch.Tensor.backward
-
-    @functools.wraps(backward)
-    def watched_backward(self, *args, **kwargs):
-        if state.counts_here():
-            state.target = self
-        return backward(self, *args, **kwargs)
-
-    torch.Tensor.backward = watched_backward
+    if not state.is_passive:
+        _patch_backward(torch, state)
 
     def stepped(optimizer, args, kwargs):
         if state.counts_here():
@@ -30,9 +23,23 @@ def patch(torch, state):
 
     from torch.optim.optimizer import register_optimizer_step_post_hook
 
-    register_optimizer_step_post_hook(stepped)
+    handle = register_optimizer_step_post_hook(stepped)
+    state.patches.on_undo(lambda: handle.remove())
     if state.run["plan"]["parts"]:
         torch_loops.patch(torch, state)
     if torch.cuda.is_available():
         previous = recorder.sync
         recorder.sync = lambda value: (previous(value), torch.cuda.synchronize())
+
+
+def _patch_backward(torch, state):
+    """Remember the tensor on which ``backward`` was called."""
+    backward = torch.Tensor.backward
+
+    @functools.wraps(backward)
+    def watched_backward(self, *args, **kwargs):
+        if state.counts_here():
+            state.target = self
+        return backward(self, *args, **kwargs)
+
+    state.patches.set(torch.Tensor, "backward", watched_backward)
