@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import functools
+import sys
 from collections.abc import Callable
 from typing import Any
 
 from kerascheck.notebook.client import LintProcess
 from kerascheck.notebook.magic import KerascheckMagic
+from kerascheck.runtime.verify.child import dataset_places
+from kerascheck.runtime.verify.child.hooks import AfterImport
+from kerascheck.runtime.verify.child.patches import Patches
 from kerascheck.source.executed_cells import ExecutedCells
 
 _loaded: dict[int, Extension] = {}
@@ -37,6 +42,19 @@ class Extension:
         # After the event of the cells.
         self.add_event("post_run_cell", kerascheck.after_cell)
         self.linter.start()
+        self._note_datasets()
+
+    def _note_datasets(self) -> None:
+        """Note the lines that create datasets, until :meth:`close`: a later cell may train on them."""
+        patches = Patches()
+        self._undo.append(patches.undo)
+        record = functools.partial(dataset_places.record, patches, dataset_places.IN_THIS_PROCESS)
+        if hasattr(sys.modules.get("tensorflow"), "data"):
+            record()
+            return
+        finder = AfterImport({"tensorflow": [lambda module: record()]})
+        patches.on_undo(finder.stop)
+        sys.meta_path.insert(0, finder)
 
     def _why(self, line: str, cell: str) -> None:
         """Run the cell, and say where a step of its training goes.

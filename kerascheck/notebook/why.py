@@ -16,12 +16,17 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from kerascheck.callbacks import Why
-from kerascheck.runtime.live import code
-from kerascheck.runtime.live.code import code_of_cells
-from kerascheck.runtime.live.report import failed
+from kerascheck.runtime.live import code, outlet
+from kerascheck.runtime.live.code import TrainingCode, code_of_cells
+from kerascheck.runtime.live.linting import Linting, NotLinted
+from kerascheck.runtime.live.loop_watch import LoopWatch
+from kerascheck.runtime.live.report import Report, failed, made
 from kerascheck.runtime.verify.child.hooks import AfterImport
 from kerascheck.runtime.verify.child.patches import Patches
 from kerascheck.runtime.verify.child.probes.keras import definer
+from kerascheck.runtime.verify.findings import Linted
+from kerascheck.runtime.why.diagnosis import diagnose
+from kerascheck.runtime.why.lines import Lines
 from kerascheck.source.executed_cells import ExecutedCells
 
 _KERAS = ("keras", "tf_keras")
@@ -44,18 +49,35 @@ def run(shell: Any, cells: ExecutedCells, line: str, cell: str) -> None:
     ran = cells.source().cells
     # The cell that runs now is the last one. Some versions of IPython count on before it runs, others after it.
     running = _Cell(shell, cell, ran[-1].index + 1 if ran else shell.execution_count)
-    patches, fits = Patches(), _Fits(options)
+    training = code_of_cells(cells, running.name)
+    patches, fits, loops = Patches(), _Fits(options), LoopWatch()
     with ExitStack() as stack:
         stack.callback(setattr, code, "running", code.running)
-        code.running = code_of_cells(cells, running.name)
+        code.running = training
         stack.callback(fits.close)
         stack.callback(patches.undo)
         fits.watch(patches)
-        running.execute()
+        with loops:
+            running.execute()
     if not fits.were_measured:
-        print(failed("no fit ran in this cell"))
-    for change in patches.remaining:
+        outlet.publish([_of_loop(loops, training)], {"log_dir": None, "verbose": 1, **options})
+    for change in [*patches.remaining, *loops.stays_changed]:
         print(f"kerascheck: {change}")
+
+
+def _of_loop(loops: LoopWatch, training: TrainingCode) -> Report:
+    """The report of a hand-written loop."""
+    if loops.failure is not None:
+        return failed(loops.failure)
+    linted, notes = Linted("", {}, ()), []
+    try:
+        linted = Linting(training.subject or "").result()
+    except NotLinted as problem:
+        notes.append(f"the code was not linted: {problem}")
+    step = loops.account({path: source.text for path, source in linted.sources.items()}, training.translate)
+    if step is None:
+        return failed("no training ran in this cell")
+    return made(diagnose(step, linted.findings, Lines(linted.sources)), linted, notes)
 
 
 # The cell -----------------------------------------------------------------------------------------------------------
@@ -134,8 +156,8 @@ class _Fits:
             if hasattr(sys.modules.get(name), "Model"):
                 patch(sys.modules[name])
         finder = AfterImport({name: [patch] for name in _KERAS if name not in sys.modules})
+        patches.on_undo(finder.stop)
         sys.meta_path.insert(0, finder)
-        patches.on_undo(lambda: sys.meta_path.remove(finder) if finder in sys.meta_path else None)
 
     def close(self) -> None:
         """Stop measuring."""

@@ -103,9 +103,46 @@ def test_a_semicolon_hides_the_value(kernel):
     assert "41" not in kernel.run("%%why\n41;  # comment").text
 
 
+def test_a_dataset_of_an_earlier_cell_is_named(kernel):
+    code = """\
+rows = tf.data.Dataset.range(4000)
+slow = rows.map(lambda i: (tf.sort(tf.random.stateless_uniform((60000,), [i, 1]))[:32], tf.zeros(10)))
+slow = slow.batch(8)"""
+    kernel.run("import tensorflow as tf")
+    kernel.run(code)
+    ran = kernel.run("%%why\n_ = make().fit(slow.take(250), verbose=0)")
+    assert "waiting for data" in ran.text
+    assert ":2  map()" in ran.text or ":2  map() and batch()" in ran.text, ran.text
+
+
 def test_two_models_in_a_cell_are_compared(kernel):
     ran = kernel.run("%%why\nfor _ in range(2):\n    make().fit(batches(), verbose=0)")
     assert "training 2: " in ran.text
+
+
+LOOP = """\
+import tensorflow as tf
+dataset = tf.data.Dataset.from_generator(
+    batches, output_signature=(tf.TensorSpec((8, 32)), tf.TensorSpec((8, 10))))
+looped, optimizer = make(), keras.optimizers.SGD()
+@tf.function
+def step(x, y):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((looped(x, training=True) - y) ** 2)
+    optimizer.apply(tape.gradient(loss, looped.trainable_variables), looped.trainable_variables)
+    return loss
+def train(data):
+    for x, y in data:
+        step(x, y)
+"""
+
+
+def test_a_hand_written_loop_is_watched(kernel):
+    assert not kernel.run(LOOP).error
+    ran = kernel.run("%%why\ntrain(dataset.repeat(4))")
+    assert "waiting for data" in ran.text and "(function loop, tensorflow)" in ran.text
+    assert "time.sleep(0.0" in ran.text
+    assert kernel.run(LEFT).text.startswith("[] [] True")
 
 
 def test_a_wrong_option_is_said_in_a_line(kernel):

@@ -14,10 +14,9 @@ from typing import Any
 from kerascheck.runtime.live import feeding
 from kerascheck.runtime.live.fit_frame import FitFrame
 from kerascheck.runtime.live.schedule import Mode, Schedule
-from kerascheck.runtime.verify.child import diagnose
+from kerascheck.runtime.verify.child import dataset_places, diagnose
 from kerascheck.runtime.verify.child.frames import user_stack
 from kerascheck.runtime.verify.child.load import CpuLoad
-from kerascheck.runtime.verify.child.patches import Notes
 from kerascheck.runtime.verify.child.sampler import Sampler
 
 _WARM_UP_STEPS = 3
@@ -332,7 +331,7 @@ class FitWatch:
         if dataset is None or "tensorflow" not in sys.modules:
             return
         with contextlib.suppress(Exception):  # unusual dataset: its stages stay unknown
-            self.seen.chain = diagnose.chain(dataset, Notes())
+            self.seen.chain = diagnose.chain(dataset, dataset_places.IN_THIS_PROCESS)
             self.seen.element_spec = diagnose.flat_spec(iterator.element_spec)
 
     def _note_nodes(self) -> None:

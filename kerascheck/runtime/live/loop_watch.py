@@ -14,7 +14,7 @@ from kerascheck.runtime.live import places, references
 from kerascheck.runtime.live.account import used_lines
 from kerascheck.runtime.live.places import Translate
 from kerascheck.runtime.plain import plain
-from kerascheck.runtime.verify.child import probes
+from kerascheck.runtime.verify.child import dataset_places, probes
 from kerascheck.runtime.verify.child.frames import user_modules
 from kerascheck.runtime.verify.child.patches import Patches
 from kerascheck.runtime.verify.child.recorder import Recorder
@@ -71,6 +71,8 @@ class LoopWatch:
         self._jitted_before = _jitted_functions()
         try:
             self._state = probes.install(run, self._recorder, self._patches)
+            # Cells before this one may have created the datasets.
+            self._state.dataset_places = dataset_places.IN_THIS_PROCESS
         except BaseException:  # also an interrupt of the user
             _without_interrupts(self._close)
             raise

@@ -44,7 +44,7 @@ def stage(found: Mapping[str, Any], translate: Translate) -> dict[str, Any]:
     where, function = found["place"], found["function"]
     return {
         "name": found["name"],
-        "place": None if where is None else translate(*where),
+        "place": None if where is None else list(translate(*where)),
         "function": None if function is None else span(function, translate),
     }
 

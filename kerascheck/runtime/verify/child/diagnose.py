@@ -3,9 +3,9 @@
 import functools
 import sys
 import time
-import types
 import weakref
 
+from . import dataset_places
 from .frames import is_user_code, is_user_frame
 
 _ALONE_SECONDS = 3.0
@@ -17,7 +17,6 @@ _CONVERSIONS = 6
 
 def patch_tensorflow(tf, state):
     """Count traces and host reads, and record where datasets are created (diagnosing run only)."""
-    from tensorflow.python.data.ops import dataset_ops
     from tensorflow.python.eager.polymorphic_function import polymorphic_function
     from tensorflow.python.framework import ops
 
@@ -39,19 +38,7 @@ def patch_tensorflow(tf, state):
         return read(self)
 
     state.patches.set(ops._EagerTensorBase, "_numpy", numpy)
-    dataset_init = dataset_ops.DatasetV2.__init__
-
-    @functools.wraps(dataset_init)
-    def init_dataset(self, *args, **kwargs):
-        dataset_init(self, *args, **kwargs)
-        frame: types.FrameType | None = sys._getframe(1)
-        while frame is not None and not is_user_frame(frame):
-            frame = frame.f_back
-        if frame is not None:
-            state.dataset_places.set(self, (frame.f_code.co_filename, frame.f_lineno))
-
-    state.patches.set(dataset_ops.DatasetV2, "__init__", init_dataset)
-
+    dataset_places.record(state.patches, state.dataset_places)
     _watch_strategies(state)
 
     def on_warm():
@@ -221,7 +208,7 @@ def fed_by(state, series):
         series.element_spec = flat_spec(iterator.element_spec)
 
 
-def dataset_places(state, series):
+def note_datasets(state, series):
     """Record where the dataset of a new series is created: these lines belong to the training too."""
     iterator = training_iterator(state)
     if iterator is None or getattr(iterator, "_dataset", None) is None:
@@ -393,7 +380,7 @@ def install(state):
         state.recorder.late_diagnostics.append(functools.partial(guarded, rows, state))
     if not state.run["plan"]["diagnose"]:
         return
-    state.recorder.at_first_tick.append(functools.partial(dataset_places, state))
+    state.recorder.at_first_tick.append(functools.partial(note_datasets, state))
     for diagnostic in (tracing, host_reads, model, device_memory, runtime_model, distribution):
         state.recorder.at_end.append(functools.partial(guarded, diagnostic, state))
     state.recorder.late_diagnostics.append(functools.partial(guarded, pipeline_alone, state))
