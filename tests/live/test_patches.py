@@ -1,10 +1,13 @@
 """Replaced attributes and how they come back."""
 
 import gc
+import os
+import sys
 import types
 
 import pytest
 
+from kerascheck.runtime.live import loop_watch
 from kerascheck.runtime.live.references import unwrap
 from kerascheck.runtime.verify.child.patches import Notes, Patches
 
@@ -126,11 +129,45 @@ def test_wrappers_disappear_from_variables_attributes_and_lists():
     function = closure(wrapper)
     wrappers = [wrapper]
     del wrapper
-    left = unwrap(iter([wrappers.pop()]))
+    left = unwrap(iter([(wrappers.pop(), original)]))
     assert left == []
     assert space.step is space.steps[0] is space.table["step"] is holder.step is Trainer.step is function() is original
 
 
 def test_wrappers_that_stay_are_named():
     pair = (Wrapper(object()), 1)
-    assert unwrap(iter([pair[0]])) == ["step"]
+    assert unwrap([(pair[0], None)]) == ["step"]
+
+
+def test_bound_methods_of_a_patched_function_get_the_original(patches):
+    original = vars(Derived)["own"]
+    patches.set(Derived, "own", lambda self: "patched")
+    holder = Derived()
+    methods = [holder.own]
+    patches.undo()
+    assert methods[0]() == "patched" and len(patches.in_use()) == 1
+    left = unwrap(patches.in_use())  # an assertion would hold its argument
+    assert left == []
+    assert methods[0].__func__ is original and methods[0].__self__ is holder and patches.in_use() == []
+
+
+@pytest.mark.parametrize("moment", ["entry", "exit"])
+def test_an_interrupt_of_the_watch_itself_leaves_nothing(monkeypatch, moment):
+    finders, setter = list(sys.meta_path), vars(os._Environ)["__setitem__"]
+    calls = []
+
+    def interrupted(*arguments):
+        calls.append(vars(os._Environ)["__setitem__"] is setter)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        return []
+
+    if moment == "entry":
+        monkeypatch.setattr(loop_watch.probes.diagnose, "install", interrupted)
+    else:
+        monkeypatch.setattr(loop_watch, "_left_by", interrupted)
+    with pytest.raises(KeyboardInterrupt), loop_watch.LoopWatch():
+        pass
+    assert calls == ([False] if moment == "entry" else [True, True])
+    assert loop_watch._active is None and sys.meta_path == finders
+    assert vars(os._Environ)["__setitem__"] is setter

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import gc
+import inspect
+import itertools
 import json
+import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -15,7 +19,7 @@ from kerascheck.runtime.live.account import used_lines
 from kerascheck.runtime.live.places import Translate
 from kerascheck.runtime.plain import plain
 from kerascheck.runtime.verify.child import dataset_places, probes
-from kerascheck.runtime.verify.child.frames import user_modules
+from kerascheck.runtime.verify.child.frames import is_user_code, user_modules
 from kerascheck.runtime.verify.child.patches import Patches
 from kerascheck.runtime.verify.child.recorder import Recorder
 from kerascheck.runtime.verify.messages import BlockTiming, TrainingReport, parse
@@ -55,7 +59,6 @@ class LoopWatch:
         self._recorder = Recorder(plain(_PLAN), self)
         self._recorder.on_end = self._end_measurement
         self._state: Any = None
-        self._jitted_before: set[str] = set()
 
     def send(self, **message: Any) -> None:
         """Take a message of the recorder, which uses this watch as its channel."""
@@ -68,7 +71,6 @@ class LoopWatch:
             return self
         _active = self
         run = {"plan": plain(_PLAN), "seed": None, "ceiling": None, "scratch": ""}
-        self._jitted_before = _jitted_functions()
         try:
             self._state = probes.install(run, self._recorder, self._patches)
             # Cells before this one may have created the datasets.
@@ -93,7 +95,7 @@ class LoopWatch:
             self._recorder.finish(reason="end", detail="")
         self._recorder.disabled = True  # ends the thread that polls
         self._end_measurement()
-        self.stays_changed = [*self._patches.remaining, *_left_by(self._state)]
+        self.stays_changed = [*self._patches.remaining, *_left_by(self._state, self._patches)]
         self.failure = self._why_none()
         self._state = None
         _active = None
@@ -111,12 +113,12 @@ class LoopWatch:
         if leader is not None:
             few = leader.steps < FEWEST_STEPS
             return f"the training loop made too few steps to measure: {leader.steps}" if few else None
-        if not self._jitted_before:
+        unseen = {*self._state.unknown_functions, *_hidden_functions()} if self._state is not None else ()
+        if not unseen:
             return None
-        names = ", ".join(sorted(self._jitted_before))
         return (
-            f"no training step was seen. Calls of {names} cannot be seen, because jax.jit ran before this cell: "
-            "move it to the cell of the loop"
+            f"no training step was seen. Calls of {', '.join(sorted(unseen))} cannot be seen, because jax.jit ran "
+            "before this cell: move it to the cell of the loop"
         )
 
     # The account ------------------------------------------------------------------------------------------------
@@ -171,7 +173,7 @@ def _translated(message: Mapping[str, Any], translate: Translate) -> dict[str, A
     return found
 
 
-def _left_by(state: Any) -> list[str]:
+def _left_by(state: Any, patches: Patches) -> list[str]:
     """Wait for the threads and remove the wrappers; returns what could not be removed, for display."""
     if state is None:
         return []
@@ -181,19 +183,24 @@ def _left_by(state: Any) -> list[str]:
             thread.join(_JOIN_SECONDS)
             if thread.is_alive():
                 left.append(f"the thread {thread.name} has not ended yet")
-    for name in references.unwrap(state.wrappers, map(vars, user_modules())):
+    wrappers = itertools.chain(patches.in_use(), ((each, vars(each)["__wrapped__"]) for each in state.wrappers))
+    for name in references.unwrap(wrappers, map(vars, user_modules())):
         left.append(f"{name} keeps a wrapper of kerascheck, which only passes its calls on")
     state.release()
     return left
 
 
-def _jitted_functions() -> set[str]:
-    """Names in the user's modules for functions that JAX compiles."""
+def _hidden_functions() -> set[str]:
+    """Names of the user's jitted functions that are in no variable of a module, where the probes find them."""
+    if "jax" not in sys.modules:
+        return set()
+    found = [each for each in gc.get_objects() if type(each).__name__ == "PjitFunction"]
+    seen = {id(value) for module in user_modules() for value in vars(module).values()}
+    codes = {id(each): getattr(inspect.unwrap(each), "__code__", None) for each in found}
     return {
-        name
-        for module in user_modules()
-        for name, value in vars(module).items()
-        if type(value).__name__ == "PjitFunction"
+        each.__name__
+        for each in found
+        if id(each) not in seen and codes[id(each)] is not None and is_user_code(codes[id(each)])
     }
 
 

@@ -9,31 +9,46 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 
-def unwrap(wrappers: Iterable[Any], namespaces: Iterable[dict[str, Any]] = ()) -> list[str]:
-    """Replace every reference to each of ``wrappers`` by its ``__wrapped__``, as far as references can change.
+def unwrap(wrappers: Iterable[tuple[Any, Any]], namespaces: Iterable[dict[str, Any]] = ()) -> list[str]:
+    """Replace every reference to a wrapper by its original, as far as references can change.
 
-    It searches variables of modules and closures, attributes, dictionaries and lists. Variables of running functions
-    and tuples stay as they are.
+    It searches variables of modules and closures, attributes, dictionaries, lists and bound methods in these. Variables
+    of running functions and tuples stay as they are.
 
     Args:
-        wrappers: objects that can be referenced weakly.
+        wrappers: pairs of a wrapper, which can be referenced weakly, and its original.
         namespaces: variables of modules that are searched even if ``gc.freeze()`` hides them.
 
     Returns:
-        The names of the wrappers that are still in use.
+        The names of the wrappers that are still in use, except by the frames of a traceback.
     """
-    kept = {id(wrapper): wrapper for wrapper in wrappers}
-    originals = {key: vars(wrapper)["__wrapped__"] for key, wrapper in kept.items()}
+    kept, originals = {}, {}
+    for wrapper, original in wrappers:
+        kept[id(wrapper)], originals[id(wrapper)] = wrapper, original
     if not kept:
         return []
+    references = [(_name(wrapper), weakref.ref(wrapper)) for wrapper in kept.values()]
+    del wrapper, wrappers  # no references of this function
+    for method in gc.get_referrers(*kept.values()):
+        if isinstance(method, types.MethodType):
+            kept[id(method)] = method
+            originals[id(method)] = types.MethodType(originals[id(method.__func__)], method.__self__)
+    method = None
     for holder in (*gc.get_referrers(*kept.values()), *namespaces):
         if holder is not kept:
             _replace_in(holder, originals)
-    references = [(_name(wrapper), weakref.ref(wrapper)) for wrapper in kept.values()]
     kept.clear()
     if any(reference() is not None for _, reference in references):
         gc.collect()  # a cycle that nobody uses may hold them
-    return sorted({name for name, reference in references if reference() is not None})
+    return sorted({name for name, reference in references if _is_held(reference)})
+
+
+def _is_held(reference: weakref.ref[Any]) -> bool:
+    """Whether somebody holds an object besides the frames of a traceback."""
+    if reference() is None:
+        return False
+    holders = gc.get_referrers(reference())
+    return not holders or not all(isinstance(holder, types.FrameType) for holder in holders)
 
 
 def _replace_in(holder: Any, originals: dict[int, Any]) -> None:

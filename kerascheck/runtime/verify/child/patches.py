@@ -12,6 +12,7 @@ class Patches:
 
     def __init__(self):
         self._undo = []
+        self._wrappers = []
         self.remaining = []
         """Changes that :meth:`undo` could not revert, for display."""
 
@@ -37,6 +38,13 @@ class Patches:
 
         self.on_undo(restore)  # first, since the user of a notebook may interrupt
         setattr(owner, name, value)
+        if isinstance(value, types.FunctionType):
+            self._wrappers.append((weakref.ref(value), original))
+
+    def in_use(self):
+        """(value, original) of the functions that somebody holds after :meth:`undo`, such as in a bound method."""
+        found = [(reference(), original) for reference, original in self._wrappers]
+        return [(value, original) for value, original in found if value is not None]
 
     def on_undo(self, function):
         """Call ``function`` once when the changes are reverted; it may be called again if it was interrupted."""

@@ -39,6 +39,7 @@ class State:
         self.iterator_starts = Notes()  # the training and its steps at the start of each pass
         self.dataset_places = Notes()  # (path, line) of the script that creates a dataset
         self.wrappers: weakref.WeakSet = weakref.WeakSet()  # wrappers that the script holds; passive mode only
+        self.unknown_functions = []  # names of jitted functions that could not be examined
 
     def release(self):
         """Drop the objects of the script."""
