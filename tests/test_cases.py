@@ -1,5 +1,8 @@
 """Every rule against its cases in rules/<family>/<slug>/cases.md, and the reader of these files."""
 
+import re
+from dataclasses import replace
+
 import pytest
 from cases import problems, read_cases
 
@@ -25,6 +28,37 @@ def test_case_has_the_expected_findings(spec, case, tmp_path):
         ]
     if mismatches:
         pytest.fail("\n".join(mismatches), pytrace=False)
+
+
+# Their cases depend on imports of TensorFlow, Keras, NumPy and other libraries.
+_READERS_OF_IMPORTS = (
+    "fit-in-loop half-floatx heavy-batch-callback late-backend-selection missing-mixed-precision model-in-loop "
+    "predict-in-loop removed-fit-argument reused-model-benchmark"
+).split()
+_IMPORT_LINES = re.compile(r"^import [\w. ]+\n(?:import [\w. ]+\n)*", re.M)
+
+
+def _joined(text, separator):
+    """Joins the first import lines of a script to one line, behind an import of another library."""
+
+    def one_line(match):
+        lines = match[0].splitlines()
+        return separator.join(["import abc", *lines]) + "\n" * len(lines)
+
+    joined = _IMPORT_LINES.sub(one_line, text, count=1)
+    return joined if separator == "; " else joined.replace(", import ", ", ")
+
+
+@pytest.mark.parametrize("separator", [", ", "; "])
+@pytest.mark.parametrize(("spec", "case"), [each for each in PARAMETERS if each.values[0].name in _READERS_OF_IMPORTS])
+def test_imports_on_one_line_change_no_findings(spec, case, separator, tmp_path):
+    for number, program in enumerate(case.programs):
+        text = program.files.get("train.py", "")
+        if (joined := _joined(text, separator)) != text:
+            folder = tmp_path / str(number)
+            folder.mkdir()
+            changed = replace(program, files={**program.files, "train.py": joined}, said=[], diff=None)
+            assert problems(changed, spec.code, folder) == []
 
 
 LOOP = """\

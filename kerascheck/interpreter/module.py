@@ -13,6 +13,7 @@ import libcst as cst
 
 from kerascheck.interpreter.run import Interpreter
 from kerascheck.interpreter.target import Target
+from kerascheck.knowledge.import_patterns import IMPORTS, TOP_LEVEL_IMPORTS
 from kerascheck.knowledge.namespaces import TENSORFLOW
 from kerascheck.knowledge.runtime import ONLY_TENSORFLOW_1, Runtime
 from kerascheck.project import import_scan
@@ -61,8 +62,8 @@ _GRAPH_CODE = re.compile(
 _FUNCTION = re.compile(r"^def .*?(?=^[^\s)#]|\Z)", re.M | re.S)
 _RUNS_SAVED_GRAPH = re.compile(r"\bSession\(\s*graph\s*=\s*(\w+)")
 # TensorFlow 2 removed tensorflow.contrib (RELEASE.md of 2.0); its package has tensorflow/_api/v2 in place of v1.
-_NEEDS_CONTRIB = re.compile(r"^(?:(?:import|from)[ \t]+tensorflow\.contrib\b|[^\s@].*\btf\.contrib\.)", re.M)
-_CONTRIB = re.compile(r"^[ \t]*(?:import|from)[ \t]+tensorflow\.(?:contrib|_api\.v1)\b", re.M)
+_NEEDS_CONTRIB = re.compile(rf"{TOP_LEVEL_IMPORTS}tensorflow\.contrib\b|^[^\s@].*\btf\.contrib\.", re.M)
+_CONTRIB = re.compile(rf"{IMPORTS}tensorflow\.(?:contrib|_api\.v1)\b", re.M)
 _NAMES_OF_1 = "|".join(ONLY_TENSORFLOW_1)
 _MAY_BE_OF_1 = re.compile(
     rf"\b(?:tf|tensorflow)\.(?:{_NAMES_OF_1})\b|^[ \t]*from[ \t]+tensorflow[ \t]+import\b[^\n]*\b(?:{_NAMES_OF_1})\b",

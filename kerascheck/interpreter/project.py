@@ -11,6 +11,7 @@ from typing import Generic, TypeVar
 from kerascheck.interpreter.module import OF_TENSORFLOW_2, Module
 from kerascheck.interpreter.target import Target, target_of
 from kerascheck.interpreter.version_hints import HintsOfModule
+from kerascheck.knowledge.import_patterns import TOP_LEVEL_IMPORTS
 from kerascheck.project import import_scan
 from kerascheck.project.config import Settings
 from kerascheck.project.requirements import (
@@ -283,7 +284,7 @@ class Project(Generic[M]):
         bound = {
             package: Pin(bound, Stated(name, ""))
             for name, (package, bound) in _BOUND_BY.items()
-            if name in module.bare_code and re.search(rf"^(?:from|import)[ \t]+{name}\b", module.bare_code, re.M)
+            if name in module.bare_code and re.search(rf"{TOP_LEVEL_IMPORTS}{name}\b", module.bare_code, re.M)
         }
         return target_of(self.settings, {**bound, **pins}, HintsOfModule(module))
 

@@ -6,6 +6,7 @@ import re
 
 from kerascheck.interpreter.module import GRAPH_SWITCH, Module
 from kerascheck.interpreter.target import VersionHints
+from kerascheck.knowledge.import_patterns import IMPORTS, TOP_LEVEL_IMPORTS
 
 # Arguments and modules that Keras 2 removed. Their users need Keras 1, or a Keras 2 package that still translates them.
 _MAY_BE_OF_KERAS_1 = re.compile(
@@ -22,13 +23,13 @@ _BACKEND = re.compile(r"""KERAS_BACKEND["']\]?\s*[=,:]\s*["'](tensorflow|jax|tor
 # Backends removed after Keras 2.3, the last version with several before version 3. Indented lines may be one branch of
 # several.
 _BACKEND_OF_2 = re.compile(
-    r"""^\S.*KERAS_BACKEND["']\]?\s*[=,:]\s*["'](?:theano|cntk|mxnet|plaidml)|^(?:import|from)[ \t]+plaidml\.keras\b""",
+    rf"""^\S.*KERAS_BACKEND["']\]?\s*[=,:]\s*["'](?:theano|cntk|mxnet|plaidml)|{TOP_LEVEL_IMPORTS}plaidml\.keras\b""",
     re.M,
 )
 # Objects of tensorflow.python.keras come from a copy of Keras 2 inside TensorFlow, whichever Keras is installed.
 _LEGACY = re.compile(
-    r"""^\s*(?:import|from)\s+tf_keras\b|TF_USE_LEGACY_KERAS["']\]?\s*[=,]\s*["'](?:1|true)["']"""
-    r"|^\s*(?:import|from)\s+tensorflow\.python\.keras(?:\.(?:models|layers|engine|applications)\b|\s+import\s+.*\b(?:models|layers|applications|Model|Sequential|Input)\b|\s+as\b|\s*$)"
+    rf"""{IMPORTS}tf_keras\b|TF_USE_LEGACY_KERAS["']\]?\s*[=,]\s*["'](?:1|true)["']"""
+    rf"|{IMPORTS}tensorflow\.python\.keras(?:\.(?:models|layers|engine|applications)\b|\s+import\s+.*\b(?:models|layers|applications|Model|Sequential|Input)\b|\s+as\b|\s*$)"
     r"|^\s*from\s+tensorflow\.python\s+import\s+keras\b",
     re.M | re.I,
 )

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from kerascheck.knowledge import import_patterns
+
 # --- Models and their training -------------------------------------------------------------------------------------
 
 MODEL_NAMES = re.compile(
@@ -39,7 +41,7 @@ A guess is allowed: the name stands beside other parts of a transition, and the 
 """
 
 REINFORCEMENT_LEARNING = re.compile(
-    r"^\s*(?:from|import)\s+(?:gym|gymnasium|gym_\w+|tf_agents|pettingzoo|procgen|dm_env|dm_control|rl|vizdoom|ale_py|retro|nes_py|minerl|"
+    rf"{import_patterns.IMPORTS}(?:gym|gymnasium|gym_\w+|tf_agents|pettingzoo|procgen|dm_env|dm_control|rl|vizdoom|ale_py|retro|nes_py|minerl|"
     r"pybullet_envs|mlagents(?:_envs)?|highway_env)\b|"
     # Those who play a game of their own name what they learn by.
     r"\b(?:(?:replay|experience)_(?:buffer|memory)|Replay(?:Buffer|Memory)|epsilon_decay|exploration_rate|[Aa]ctor_?[Cc]ritic|D?DQN\w*|DDPG)\b",

@@ -16,7 +16,7 @@ LARGEST_SCRIPT = 300_000
 """Largest file to scan only because it is in the same folder as another, in bytes."""
 # Searching for the end of a line is faster than for its start.
 _IMPORT_LINE = re.compile(
-    r"\n[ \t]*(?:from[ \t]+(?P<base>[.\w]+)[ \t]+import[ \t]+(?P<names>\([^)]*\)|[^\n#;]+)|import[ \t]+(?P<plain>[^\n#;(]+))"
+    r"[\n;][ \t]*(?:from[ \t]+(?P<base>[.\w]+)[ \t]+import[ \t]+(?P<names>\([^)]*\)|[^\n#;]+)|import[ \t]+(?P<plain>[^\n#;(]+))"
 )
 
 

@@ -28,6 +28,7 @@ from kerascheck.interpreter.values import (
 )
 from kerascheck.knowledge.callables import VARIABLE
 from kerascheck.knowledge.classes import CLONE_MODEL, KERAS_VARIABLE, LOAD_MODEL
+from kerascheck.knowledge.import_patterns import IMPORTS
 from kerascheck.knowledge.layers import DENSE, FLATTEN, OF_DENSE_MODELS
 from kerascheck.knowledge.name_heuristics import ARCHITECTURES
 from kerascheck.knowledge.namespaces import OF_KERAS_APPLICATIONS
@@ -47,14 +48,14 @@ HALF_POLICIES = frozenset({"mixed_float16", "mixed_bfloat16", "float16", "bfloat
 # No 16-bit policy is known to help on GPUs behind DirectX. Layers of TensorFlow's own copy of Keras ignore Keras
 # policies; its modules without layers may be imported.
 _NOT_FOR_POLICIES = re.compile(
-    r"""["']DML["']|directml|^\s*import\s+tensorflow\.compat\.v1\s+as\s+tf\b|"""
+    rf"""["']DML["']|directml|{IMPORTS}tensorflow\.compat\.v1\s+as\s+tf\b|"""
     # Layers wrapped for quantisation ignore policies, too.
     r"\bquantize_(?:model|annotate\w*|apply)\b|"
-    r"^\s*(?:import|from)\s+tensorflow\.python\.keras\b(?!\.(?:callbacks|datasets|losses|metrics|preprocessing|utils)\b)",
+    rf"{IMPORTS}tensorflow\.python\.keras\b(?!\.(?:callbacks|datasets|losses|metrics|preprocessing|utils)\b)",
     re.I | re.M,
 )
 # These ignore policies, too; cvnn computes with complex numbers.
-_FOREIGN_LAYERS = re.compile(r"^\s*(?:import|from)\s+(?:tensorlayer|cvnn)\b", re.M)
+_FOREIGN_LAYERS = re.compile(rf"{IMPORTS}(?:tensorlayer|cvnn)\b", re.M)
 _SCALING = frozenset({"scale_loss", "get_scaled_loss", "train_step"})
 _CALL = re.compile(r"(?m)^[ \t]+def call\(")
 # A type in the code, or the type of a number or tensor created without one.

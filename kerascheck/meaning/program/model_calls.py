@@ -29,6 +29,7 @@ from kerascheck.knowledge.callables import having
 from kerascheck.knowledge.classes import (
     MODEL_LIBRARIES,
 )
+from kerascheck.knowledge.import_patterns import IMPORTS
 from kerascheck.knowledge.name_heuristics import (
     MODEL_NAMES,
 )
@@ -57,12 +58,12 @@ _OF_MODELS = frozenset(
 )
 _KERAS_ONLY = re.compile(r"\.(?:fit_generator|predict_generator|train_on_batch|predict_on_batch)\(")
 _RIVALS = re.compile(
-    r"^\s*(?:from|import)\s+(?:sklearn\.(?!metrics|model_selection|preprocessing|utils|datasets|feature_extraction)|xgboost|lightgbm|catboost|"
+    rf"{IMPORTS}(?:sklearn\.(?!metrics|model_selection|preprocessing|utils|datasets|feature_extraction)|xgboost|lightgbm|catboost|"
     r"statsmodels|pytorch_lightning|lightning|prophet|hmmlearn|mxnet|fastai|autogluon|stable_baselines3?)",
     re.M,
 )
-_TORCH = re.compile(r"^\s*(?:from|import)\s+torch\b", re.M)
-_KERAS_IMPORT = re.compile(r"^\s*(?:from|import)\s+(?:tensorflow|keras|tf_keras)\b", re.M)
+_TORCH = re.compile(rf"{IMPORTS}torch\b", re.M)
+_KERAS_IMPORT = re.compile(rf"{IMPORTS}(?:tensorflow|keras|tf_keras)\b", re.M)
 _KERAS = re.compile(r"keras", re.I)
 _MODEL_CLASS = re.compile(r"^class[ \t]+\w+\([^)]*\b(?:Model|Sequential)\b[^)]*\):.*?(?=^[^\s)]|\Z)", re.M | re.S)
 _SUPER = re.compile(r"\bsuper\([^)]*\)\.(\w+)\(")
@@ -77,7 +78,7 @@ _NEVER_MODELS = frozenset(
 _NO_KERAS_MODELS = frozenset(
     "tensorflow keras builtins sklearn numpy pandas scipy deepchem kashgari ktrain gluonts darts autogluon flair spacy imageai".split()
 )
-_SCALERS = re.compile(r"^\s*(?:from|import)\s+sklearn\b", re.M)
+_SCALERS = re.compile(rf"{IMPORTS}sklearn\b", re.M)
 
 
 class ModelCalls:

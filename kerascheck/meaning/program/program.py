@@ -11,6 +11,7 @@ from kerascheck.interpreter.values import (
 from kerascheck.knowledge.devices import (
     RUN_FUNCTIONS_EAGERLY,
 )
+from kerascheck.knowledge.import_patterns import IMPORTS
 from kerascheck.meaning.program.device_use import DeviceUse
 from kerascheck.meaning.program.workload import Workload
 
@@ -18,13 +19,13 @@ _COMPILES = re.compile(
     r"\.(?:fit|compile|predict|evaluate|train_on)\w*\(|tf\.function|\bfunction\(|Model\(\s*(?:inputs|\[)|Input\(|export|\.save\("
 )
 _OLD_KERAS = re.compile(
-    r"^\s*(?:from|import)\s+(?:tensorflow\.)?keras\.(?:engine|objectives|layers\.(?:core|convolutional|recurrent|pooling|embeddings|merge|normalization|"
+    rf"{IMPORTS}(?:tensorflow\.)?keras\.(?:engine|objectives|layers\.(?:core|convolutional|recurrent|pooling|embeddings|merge|normalization|"
     r"advanced_activations|wrappers|noise|local|experimental)|utils\.(?:np_utils|generic_utils|training_utils))\b"
     r"|^\s*from\s+(?:tensorflow\.)?keras\s+import\s+.*\bobjectives\b|layers\.experimental\.preprocessing\b"
     # TensorFlow Addons cannot be imported beside Keras 3 (0.23, its last release).
-    r"|^\s*(?:from|import)\s+tensorflow_addons\b"
+    rf"|{IMPORTS}tensorflow_addons\b"
     # Its layers import keras.engine and other modules of Keras 2.
-    r"|^\s*(?:from|import)\s+keras_contrib\b"
+    rf"|{IMPORTS}keras_contrib\b"
     # Keras 3 has no base class of this name (keras/src/layers/rnn).
     r"|\bAbstractRNNCell\b"
     # Every layer of Keras 3 raises ValueError for it (keras/src/layers/layer.py, 3.15).

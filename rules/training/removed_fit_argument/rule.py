@@ -1,5 +1,3 @@
-import re
-
 import libcst as cst
 
 from kerascheck.api import (
@@ -15,7 +13,7 @@ from kerascheck.api import (
 )
 
 # A copy of Keras 2 in every TensorFlow.
-_FROZEN = re.compile(r"^\s*(?:import|from)\s+tensorflow\.python\.keras\b", re.M)
+_FROZEN = "tensorflow.python.keras"
 
 
 class RemovedFitArgument(Rule):
@@ -142,10 +140,14 @@ def _assumed(module):
 
 
 def _is_made_by_old_keras(call):
-    """Whether the module of a call, or another that makes its model, is for what Keras 3 is not; of a model that comes from elsewhere, whether this one imports it."""
+    """Whether the module of a call, or the one that makes its model, needs Keras 2.
+
+    For a model from elsewhere: whether the module of the call imports the copy of Keras 2 inside TensorFlow.
+    """
+    imported = (name for name, _ in call.module.import_names)
     made = [
         option.call
         for option in options_of(call.receiver)
         if isinstance(option, ExternalInstance) and option.call is not None
     ]
-    return any(each.module.runtime.keras < 3 for each in (call, *made)) or not made and call.module.mentions(_FROZEN)
+    return any(each.module.runtime.keras < 3 for each in (call, *made)) or not made and _FROZEN in imported
