@@ -31,6 +31,7 @@ from kerascheck.knowledge.name_heuristics import (
     REINFORCEMENT_LEARNING,
 )
 from kerascheck.meaning.program.model_calls import ModelCalls
+from kerascheck.meaning.program.reached_code import reached_code
 from kerascheck.meaning.program.side_code import side_path
 from kerascheck.meaning.program.tapes import tape_of
 
@@ -157,8 +158,20 @@ class Trainings(ModelCalls):
 
     @cached_property
     def adversarial(self) -> bool:
-        """Whether two networks train against each other, judging by their names."""
-        return self._mentions(GAN_NAMES) or any(all(map(module.mentions, ADVERSARIES)) for module in self._modules)
+        """Whether two networks train against each other, judging by their names.
+
+        Ignores functions and classes that the program never names.
+        """
+        if not self._mentions(GAN_NAMES) and not any(all(map(each.mentions, ADVERSARIES)) for each in self._modules):
+            return False
+        return any(
+            GAN_NAMES.search(text) or all(name.search(text) for name in ADVERSARIES) for text in self.reached_code
+        )
+
+    @cached_property
+    def reached_code(self) -> list[str]:
+        """The code of each module of the program that may run: see :func:`.reached_code`."""
+        return reached_code(self._modules)
 
 
 def _in_keras_step(path: ExecutionPath) -> bool:

@@ -40,6 +40,7 @@ from kerascheck.knowledge.namespaces import (
     OF_IO,
     TENSORFLOW_DATASETS,
 )
+from kerascheck.meaning.program.reached_code import without_unread_settings
 from kerascheck.meaning.program.trainings import Trainings
 
 _NETWORK_STORAGE = re.compile(rf"""["'](?!https?:){NETWORK_STORAGE}|\bget_gcs_path\b""")
@@ -159,8 +160,13 @@ class Workload(Trainings):
 
     @cached_property
     def mentions_precision(self) -> bool:
-        """Whether the program mentions a precision policy or a 16-bit type."""
-        return self._mentions(PRECISION_OPTIONS)
+        """Whether the program mentions a precision policy or a 16-bit type.
+
+        Ignores functions and classes that it never names, and settings that it never reads.
+        """
+        return self._mentions(PRECISION_OPTIONS) and any(
+            map(PRECISION_OPTIONS.search, without_unread_settings(self.reached_code))
+        )
 
     @cached_property
     def suppresses_boxes(self) -> bool:

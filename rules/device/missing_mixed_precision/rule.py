@@ -42,7 +42,8 @@ class MissingMixedPrecision(Rule):
 
     ## When it stays silent
 
-    - The script mentions any policy, in a helper, an argument, a command-line option or a layer.
+    - The script mentions any policy, in a helper, an argument, a command-line option or a layer. Functions of
+      other modules that it never names do not count, nor do settings that it never reads.
     - Scripts that always hide the GPU or train under `tf.device("cpu")`, and scripts that run on a TPU only. If an
       option or a handler decides, the script may run on a GPU too.
     - Scripts for DirectML, and `tensorflow.compat.v1` in place of TensorFlow.
