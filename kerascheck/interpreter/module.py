@@ -65,7 +65,7 @@ _RUNS_SAVED_GRAPH = re.compile(r"\bSession\(\s*graph\s*=\s*(\w+)")
 _NEEDS_CONTRIB = re.compile(rf"{TOP_LEVEL_IMPORTS}tensorflow\.contrib\b|^[^\s@].*\btf\.contrib\.", re.M)
 _CONTRIB = re.compile(rf"{IMPORTS}tensorflow\.(?:contrib|_api\.v1)\b", re.M)
 _NAMES_OF_1 = "|".join(ONLY_TENSORFLOW_1)
-_MAY_BE_OF_1 = re.compile(
+MAY_BE_OF_1 = re.compile(
     rf"\b(?:tf|tensorflow)\.(?:{_NAMES_OF_1})\b|^[ \t]*from[ \t]+tensorflow[ \t]+import\b[^\n]*\b(?:{_NAMES_OF_1})\b",
     re.M,
 )
@@ -87,7 +87,7 @@ class ProjectLike(Protocol):
     def find(self, importer: Any, dotted: str, level: int) -> Any: ...
     def imported(self, module: Any) -> list[Any]: ...
     def imported_beside(self, module: Any) -> list[Any]: ...
-    def imports_contrib(self, module: Any) -> bool: ...
+    def imports_tensorflow_1(self, module: Any) -> bool: ...
     def is_shown_one_gpu(self, module: Any) -> bool: ...
     def is_switched_eager(self, module: Any) -> bool: ...
     def opens_session(self, module: Any) -> bool: ...
@@ -308,7 +308,7 @@ class Module:
         """Whether it requires TensorFlow 1, according to its code or imports; false if the code tests the version."""
         if self.does(_CONTRIB):
             return True
-        if self.mentions(OF_TENSORFLOW_2) or not self.does(_MAY_BE_OF_1):
+        if self.mentions(OF_TENSORFLOW_2) or not self.does(MAY_BE_OF_1):
             return False
         named = [(alias, name) for alias, _, name in imports_as_written(self.tree)] + list(
             names_as_written(self.tree, ONLY_TENSORFLOW_1)

@@ -8,10 +8,12 @@ from collections.abc import Callable, Hashable
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from kerascheck.interpreter.module import OF_TENSORFLOW_2, Module
+from kerascheck.interpreter.module import MAY_BE_OF_1, OF_TENSORFLOW_2, Module
+from kerascheck.interpreter.reached_code import reached_code
 from kerascheck.interpreter.target import Target, target_of
 from kerascheck.interpreter.version_hints import HintsOfModule
 from kerascheck.knowledge.import_patterns import TOP_LEVEL_IMPORTS
+from kerascheck.knowledge.runtime import NEWEST_BESIDE
 from kerascheck.project import import_scan
 from kerascheck.project.config import Settings
 from kerascheck.project.requirements import (
@@ -36,13 +38,6 @@ _MAX_IMPORTED = 80
 _SEARCHED_FOLDERS = 7
 _SHARE_BESIDE = 0.1
 """Cost of searching the modules beside a module for words, relative to analysing them."""
-# TensorFlow Addons 0.23 (the last release) and keras_contrib fail to import with Keras 3; bert4keras requires this
-# version in its setup.py.
-_BOUND_BY = {
-    "tensorflow_addons": ("tensorflow", "<2.16"),
-    "keras_contrib": ("keras", "<3"),
-    "bert4keras": ("keras", "<=2.3.1"),
-}
 _ANYTHING = re.compile("")
 _SHOWS_ONE_GPU = re.compile(r"""CUDA_VISIBLE_DEVICES["']\]?\s*[=,]\s*["']\d+["']""")
 # Only TensorFlow 1 has sessions with this name, except in programs that import its interface from a later one.
@@ -283,14 +278,27 @@ class Project(Generic[M]):
         # A package that conflicts with a version excludes it like a requirement.
         bound = {
             package: Pin(bound, Stated(name, ""))
-            for name, (package, bound) in _BOUND_BY.items()
-            if name in module.bare_code and re.search(rf"{TOP_LEVEL_IMPORTS}{name}\b", module.bare_code, re.M)
+            for name, (package, bound) in NEWEST_BESIDE.items()
+            if any(
+                name in each.bare_code and re.search(rf"{TOP_LEVEL_IMPORTS}{name}\b", each.bare_code, re.M)
+                for each in (module, *self.imported(module))
+            )
         }
         return target_of(self.settings, {**bound, **pins}, HintsOfModule(module))
 
-    def imports_contrib(self, module: M) -> bool:
-        """Whether its imports need ``tf.contrib`` at import time, which only TensorFlow 1 has."""
-        return not module.mentions(OF_TENSORFLOW_2) and any(other.needs_contrib for other in self.imported(module))
+    def imports_tensorflow_1(self, module: M) -> bool:
+        """Whether its imports need ``tf.contrib``, or its program names functions of them that need TensorFlow 1."""
+        if module.mentions(OF_TENSORFLOW_2):
+            return False
+        imported = self.imported(module)
+        if any(other.needs_contrib for other in imported):
+            return True
+        if not any(other.is_of_tensorflow_1 for other in imported):
+            return False
+        reached = reached_code([module, *imported])
+        return not any(map(OF_TENSORFLOW_2.search, reached)) and any(
+            other.is_of_tensorflow_1 and MAY_BE_OF_1.search(text) for other, text in zip(imported, reached[1:])
+        )
 
     def _search(self, folder: str, dotted: str, level: int, but: Path | None = None) -> Path | None:
         """The file of an import in a folder: relative to it, or the nearest in a parent folder other than ``but``."""

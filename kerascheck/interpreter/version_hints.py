@@ -43,7 +43,7 @@ class HintsOfModule(VersionHints):
 
     @property
     def is_of_tensorflow_1(self) -> bool:
-        return self._module.is_of_tensorflow_1 or self._module.project.imports_contrib(self._module)
+        return self._module.is_of_tensorflow_1 or self._module.project.imports_tensorflow_1(self._module)
 
     @property
     def is_of_multi_backend_keras(self) -> bool:

@@ -116,13 +116,25 @@ OLD_NAMESPACES: dict[str, tuple[int, int]] = {"keras.mixed_precision.experimenta
 Each with the release whose notes (RELEASE.md) name the new one.
 """
 
+NEWEST_BESIDE = {
+    "tensorflow_addons": ("tensorflow", "<2.16"),
+    "keras_contrib": ("keras", "<2.4"),
+    "bert4keras": ("keras", "<=2.3.1"),
+}
+"""Modules that work only with older versions of a package, with the package and its versions.
+
+TensorFlow Addons 0.23, the last release, fails to import with Keras 3. keras_contrib extends the Keras with several
+backends; its CRF uses ``backend.slice``, which tf.keras lacks (keras-contrib issue 559). bert4keras requires its version
+in its setup.py.
+"""
+
 ONLY_TENSORFLOW_1 = (
     "app", "flags", "gfile", "layers", "logging", "python_io",
     "assign", "assign_add", "assign_sub", "div", "log", "Print", "random_normal", "random_uniform", "set_random_seed",
     "sparse_tensor_to_dense", "to_double", "to_float", "to_int32", "to_int64",
     "AUTO_REUSE", "FixedLenFeature", "VarLenFeature", "ceil", "count_nonzero", "decode_csv", "decode_raw", "get_variable", "is_nan", "lin_space", "parse_example",
     "parse_single_example", "random_crop", "random_shuffle", "read_file", "string_split", "string_to_number", "truncated_normal", "variable_scope",
-    "GraphOptions", "OptimizerOptions", "RunMetadata", "RunOptions", "get_default_graph", "get_default_session",
+    "GraphOptions", "OptimizerOptions", "RunMetadata", "RunOptions", "Summary", "get_default_graph", "get_default_session",
 )  # fmt: skip
 """Namespaces and functions of TensorFlow 1 that other versions lack (tested like REMOVED).
 

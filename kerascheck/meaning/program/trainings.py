@@ -8,6 +8,7 @@ from functools import cached_property
 import libcst as cst
 
 from kerascheck.interpreter.code_location import CodeLocation
+from kerascheck.interpreter.reached_code import reached_code
 from kerascheck.interpreter.values import (
     Call,
     Class,

@@ -15,6 +15,7 @@ from kerascheck.interpreter.layer_shapes import (
     makes_large_layer,
     product,
 )
+from kerascheck.interpreter.reached_code import without_unread_settings
 from kerascheck.interpreter.values import (
     Call,
     SequenceValue,
@@ -40,7 +41,6 @@ from kerascheck.knowledge.namespaces import (
     OF_IO,
     TENSORFLOW_DATASETS,
 )
-from kerascheck.meaning.program.reached_code import without_unread_settings
 from kerascheck.meaning.program.trainings import Trainings
 
 _NETWORK_STORAGE = re.compile(rf"""["'](?!https?:){NETWORK_STORAGE}|\bget_gcs_path\b""")
