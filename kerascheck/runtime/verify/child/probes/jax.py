@@ -25,7 +25,7 @@ class Jitted:
 
     def call(self, *args, **kwargs):
         state, recorder = self._state, self._state.recorder
-        if recorder.disabled or not state.counts_here():
+        if recorder.disabled or not state.counts_here() or (state.is_passive and not jax_is_idle()):
             return self._compiled(*args, **kwargs)
         before, start = state.updates, time.perf_counter()
         with recorder.inside:

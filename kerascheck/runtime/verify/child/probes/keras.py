@@ -90,7 +90,8 @@ def _patch_apply(owner, method, state):
         state.updates += 1
         if state.optimizer is None:
             state.optimizer = self
-        if in_graph_loop():
+        # In a notebook, leave fit alone: it may run several steps per call.
+        if (state.in_call is not None or not state.is_passive) and in_graph_loop():
             graph_loops.watch(state)
         if recorder.depth:
             return original(self, *args, **kwargs)
