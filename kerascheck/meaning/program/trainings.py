@@ -32,7 +32,6 @@ from kerascheck.knowledge.name_heuristics import (
     REINFORCEMENT_LEARNING,
 )
 from kerascheck.meaning.program.model_calls import ModelCalls
-from kerascheck.meaning.program.reached_code import reached_code
 from kerascheck.meaning.program.side_code import side_path
 from kerascheck.meaning.program.tapes import tape_of
 
