@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from kerascheck.runtime.live.code import TrainingCode
     from kerascheck.runtime.live.fit_watch import FitWatch
     from kerascheck.runtime.live.linting import Linting
     from kerascheck.runtime.live.report import Report
@@ -87,7 +88,7 @@ class Why:
         self._watch: FitWatch | None = None
         self._linting: Linting | None = None
         self._linted: Linted | None = None
-        self._notes: list[str] = []
+        self._code: TrainingCode | None = None
         self._short = 0
         self._began = 0.0
 
@@ -210,10 +211,10 @@ class Why:
         from kerascheck.runtime.why.diagnosis import diagnose
         from kerascheck.runtime.why.lines import Lines
 
-        assert self._watch is not None, "called while a watch is attached"
+        assert self._watch is not None and self._code is not None, "called while a watch is attached"
         linted, notes = self._take_findings()
         texts = {path: source.text for path, source in linted.sources.items()}
-        step = account_of(self._fitted, self._watch, texts, self._code.translate, alone=not self.reports).step
+        step = account_of(self._fitted, self._watch, texts, self._code.translate, alone=not self.reports)
         return report.made(diagnose(step, linted.findings, Lines(linted.sources)), linted, notes)
 
     def _take_findings(self) -> tuple[Linted, list[str]]:

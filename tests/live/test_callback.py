@@ -16,6 +16,7 @@ ENVIRONMENTS = {
     "tensorflow": {"KERAS_BACKEND": "tensorflow"},
     "jax": {"KERAS_BACKEND": "jax"},
     "tf_keras": {"TF_USE_LEGACY_KERAS": "1"},
+    "torch": {"KERAS_BACKEND": "torch"},
 }
 
 slow = pytest.mark.slow
@@ -37,6 +38,8 @@ def run(folder, environment, *names):
 @pytest.fixture(scope="module", params=ENVIRONMENTS)
 def measured(request, tmp_path_factory):
     """Trainings on each framework."""
+    if request.param not in ("tensorflow", "jax"):
+        pytest.importorskip(request.param)
     names = ["generator", "in_arrays", "eager", "short", "interrupted"]
     return run(tmp_path_factory.mktemp("live"), ENVIRONMENTS[request.param], *names)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
@@ -27,17 +26,9 @@ _SURE_SHARE = 0.02
 """Differences below this share of a step are noise."""
 
 
-@dataclass(frozen=True, slots=True)
-class Account:
-    """A measured ``fit``."""
-
-    step: Step
-    stack: tuple[Frame, ...]
-
-
 def account_of(
     model: Any, watch: FitWatch, sources: Mapping[str, str], translate: Translate, *, alone: bool = True
-) -> Account:
+) -> Step:
     """Explain the steps that ``watch`` measured.
 
     Args:
@@ -61,7 +52,7 @@ def account_of(
     steps_per_epoch, epochs = _length(watch, facts)
     around = _around(watch, steps_per_epoch, epochs)
     load = watch.load.of_others()
-    step = Step(
+    return Step(
         kind="fit",
         seconds=seconds + sum(around.values()),
         parts={part: value for part, value in (parts | around).items() if value > 0},
@@ -81,7 +72,6 @@ def account_of(
         facts=facts,
         unknown=unknown,
     )
-    return Account(step, stack)
 
 
 def _through_autograph(translate: Translate) -> Translate:

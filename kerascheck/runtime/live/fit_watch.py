@@ -119,11 +119,6 @@ class FitWatch:
 
     # Wrapping ---------------------------------------------------------------------------------------------------
 
-    @property
-    def is_attached(self) -> bool:
-        """Whether the wrappers are in place."""
-        return bool(self._undo)
-
     def attach(self) -> None:
         """Wrap the model's step and the methods of the ``CallbackList``."""
         model = self._reference()
