@@ -74,7 +74,7 @@ class SingleDeviceStrategy(Rule):
             if not call.module.is_commented(call.node, _SEVERAL):
                 yield self.finding(
                     call,
-                    "MirroredStrategy also runs on a single GPU, where it only adds overhead; use it for several GPUs.",
+                    "On a single GPU MirroredStrategy only adds overhead; use it only if there are several GPUs.",
                     because="Under any strategy Keras leaves XLA off and each batch takes a longer path; one device gains nothing from it.",
                     fix=fixes.only_for_several_gpus(call),
                 )

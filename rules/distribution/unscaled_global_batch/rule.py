@@ -85,7 +85,7 @@ class UnscaledGlobalBatch(Rule):
             )
             yield self.finding(
                 batch.place,
-                f"The strategy divides each batch of {batch.size} among its devices; multiply it by strategy.num_replicas_in_sync.",
+                f"With several devices each gets a part of the {batch.size} examples; multiply by strategy.num_replicas_in_sync.",
                 because=f"Two devices share the {batch.size} examples of a step, and take as many steps as one device would.{meant}",
                 related=(
                     (batch.strategy, "the strategy"),
