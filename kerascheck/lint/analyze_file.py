@@ -433,7 +433,15 @@ _REFUSED = "does not parse: "
 _BAD_ESCAPE = (f"{_REFUSED}(unicode error)", f"{_REFUSED}(value error)")
 _PYTHON_2 = re.compile(
     r"\s*print\s+[^\s(=]|\s*print\s*>>|\s*exec\s+['\"\w]|\s*except\s+[\w.()\s,]+,\s*\w+\s*:|\s*raise\s+[\w.]+\s*,|"
-    r".*\w\s*<>\s*\w|.*\b0\d+\b|.*\bur['\"]|.*`[^`]+`|.*\b\d+[lL]\b|def\s+\w+\(.*\(\w+(?:,\s*\w+)+\)"
+    r"def\s+\w+\(.*\(\w+(?:,\s*\w+)+\)"
+)
+# Expressions of Python 2 and what Python 3 has in their place. Prose has some of these characters, too.
+_EXPRESSIONS_OF_2 = (
+    (re.compile(r"<>"), "!="),
+    (re.compile(r"\b0+(\d+)\b"), r"\1"),
+    (re.compile(r"\bur(?=['\"])"), "r"),
+    (re.compile(r"`([^`]+)`"), r"repr(\1)"),
+    (re.compile(r"\b(\d+)[lL]\b"), r"\1"),
 )
 
 
@@ -460,9 +468,25 @@ def _problem(code: str, *, compiled: bool = False) -> tuple[str, int] | None:
             return None
     source = Source("", code)
     offset = source.offset(line, column)
-    if _PYTHON_2.match(source.line_text(offset)):
+    if _is_python_2(source.line_text(offset)):
         return "Python 2 code: kerascheck reads Python 3 (2to3 converts most of it)", offset
     return f"{_REFUSED}{message}", offset
+
+
+def _is_python_2(line: str) -> bool:
+    """Whether a line that does not parse is a statement of Python 2, or becomes one of Python 3 by new expressions."""
+    if _PYTHON_2.match(line):
+        return True
+    new = line.strip()
+    for old, modern in _EXPRESSIONS_OF_2:
+        new = old.sub(modern, new)
+    if new == line.strip():
+        return False
+    try:
+        ast.parse(f"{new.removeprefix('el')} pass" if new.endswith(":") else new)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
 
 
 def _plain(message: str) -> str:
