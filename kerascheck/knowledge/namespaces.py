@@ -36,6 +36,8 @@ OF_TRAIN = "tensorflow.train."
 
 TENSORFLOW = "tensorflow."
 KERAS = "keras."
+FROZEN_KERAS = "tensorflow.python.keras"
+"""The copy of Keras 2 in every TensorFlow."""
 TENSORFLOW_DATASETS = "tensorflow_datasets."
 KERAS_BACKEND = "keras.backend."
 KERAS_OPS = "keras.ops."

@@ -75,12 +75,15 @@ CUDNN_SINCE: dict[str, dict[str, tuple[int, int] | None]] = {
 None as release: every Keras.
 """
 
+MULTI_GPU_MODEL = "keras.utils.multi_gpu_model"
+"""A function of TensorFlow up to 2.3 that copies a model to several GPUs; the copies share its weights."""
+
 REMOVED: dict[str, str | None] = {
     # Tested with TensorFlow 2.21 and Keras 3.15: each of these raises AttributeError.
     "tensorflow.Session": "tf.function",
     "tensorflow.ConfigProto": "tf.config",
     "tensorflow.GPUOptions": "tf.config.experimental.set_memory_growth",
-    "keras.utils.multi_gpu_model": "tf.distribute.MirroredStrategy",
+    MULTI_GPU_MODEL: "tf.distribute.MirroredStrategy",
     "keras.layers.CuDNNLSTM": "keras.layers.LSTM",
     "keras.layers.CuDNNGRU": "keras.layers.GRU",
     "keras.backend.set_session": None,

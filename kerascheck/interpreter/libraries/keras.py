@@ -40,6 +40,7 @@ from kerascheck.knowledge.classes import (
     class_of_bases,
 )
 from kerascheck.knowledge.layers import LAMBDA, LAYERS
+from kerascheck.knowledge.runtime import MULTI_GPU_MODEL
 
 # Roles of datasets in arguments of fit other than the first.
 _OTHER_ROLES = {"validation_data": "validation", "callbacks": "escape"}
@@ -111,6 +112,15 @@ def _of_base(state: AbstractState, call: Invocation, base: SuperValue) -> Value:
 def _from_config(state: AbstractState, call: Invocation) -> Value:
     layer = External(call.name.removesuffix(".from_config"))
     return state.call(layer, Arguments(unknown_positional=True, unknown_keywords=True), call.node)
+
+
+@function(MULTI_GPU_MODEL)
+def _on_several_gpus(state: AbstractState, call: Invocation) -> Value:
+    """Training the result trains the model that was passed, so it stands for that model."""
+    recorded = call.record(state)
+    given = call.arguments.positional
+    recorded.result = given[0] if given else call.arguments.keywords.get("model", UNKNOWN)
+    return recorded.result
 
 
 @function(INPUT)

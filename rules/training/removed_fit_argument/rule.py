@@ -8,12 +8,10 @@ from kerascheck.api import (
     Severity,
     conditions,
     fixes,
+    names,
     options_of,
     proofs,
 )
-
-# A copy of Keras 2 in every TensorFlow.
-_FROZEN = "tensorflow.python.keras"
 
 
 class RemovedFitArgument(Rule):
@@ -150,4 +148,8 @@ def _is_made_by_old_keras(call):
         for option in options_of(call.receiver)
         if isinstance(option, ExternalInstance) and option.call is not None
     ]
-    return any(each.module.runtime.keras < 3 for each in (call, *made)) or not made and _FROZEN in imported
+    return (
+        any(each.module.runtime.keras < 3 for each in (call, *made))
+        or not made
+        and names.namespaces.FROZEN_KERAS in imported
+    )
