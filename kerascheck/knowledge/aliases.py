@@ -59,6 +59,7 @@ from kerascheck.knowledge.devices import (
 )
 from kerascheck.knowledge.layers import LAYERS, LAYERS_LAYER
 from kerascheck.knowledge.namespaces import (
+    FROZEN_KERAS,
     KERAS,
     OF_DATA,
     OF_DATA_EXPERIMENTAL,
@@ -127,7 +128,7 @@ _SHORT_LAYERS = {
 ALIASES = {
     TF_KERAS: "keras",
     "tf_keras": "keras",
-    "tensorflow.python.keras": "keras",
+    FROZEN_KERAS: "keras",
     COMPAT_V2: "tensorflow",
     "tensorflow.compat.v2.keras": "keras",
     "keras.models.Model": MODEL,
