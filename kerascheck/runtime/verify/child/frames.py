@@ -69,7 +69,7 @@ def is_user_code(code):
 
 def is_user_path(path):
     """Like :func:`is_user_code`, for the path of a file."""
-    if path in _OWN:
+    if path in _OWN or path.startswith("<ipython-input-"):  # a cell in a terminal
         return True
     if path.startswith(("<", *_OURS)) or "site-packages" in path or "dist-packages" in path:
         return False
