@@ -42,6 +42,7 @@ from kerascheck.meaning.data.serial_maps import (
 from kerascheck.meaning.data.shuffles import Unmixed, is_batched_again, shuffled_batches, shuffled_images, unmixed
 from kerascheck.meaning.data.skipped_work import SkippedWork, skipped_work
 from kerascheck.meaning.data.stages import nearest_before
+from kerascheck.meaning.data.wasted_pixels import WastedPixels, wasted_pixels
 
 __all__ = [
     "Added",
@@ -61,6 +62,7 @@ __all__ = [
     "SkippedWork",
     "Unfrozen",
     "Unmixed",
+    "WastedPixels",
     "arrangement",
     "counted_lists",
     "creates_state",
@@ -94,4 +96,5 @@ __all__ = [
     "skipped_work",
     "unmixed",
     "waits_without_gil",
+    "wasted_pixels",
 ]

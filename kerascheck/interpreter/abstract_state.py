@@ -168,8 +168,8 @@ class AbstractState(ABC):
                 self.sink("escape", dataset, node)
 
     def computed_tensor(self, origin: str, *operands: Value) -> Tensor:
-        """A tensor; an eager one keeps its operands."""
-        return Tensor(origin, operands=operands if self.path.traced_by() is None else ())
+        """A tensor; it keeps its operands in eager code and in functions of datasets, which are never memoised."""
+        return Tensor(origin, operands=operands if self.path.traced_by() in (None, "map") else ())
 
     def class_name(self, value: Value) -> str | None:
         """The canonical class of a receiver; None if unknown."""

@@ -20,12 +20,15 @@ from kerascheck.knowledge.namespaces import (
 from kerascheck.knowledge.symbols import State, Trait, Writes
 
 BACKEND_MAP_FN = "keras.backend.map_fn"
+CASE = "tensorflow.case"
 CAST = "tensorflow.cast"
 COMPAT_V1 = "tensorflow.compat.v1"
 COMPAT_V1_CONFIG_PROTO = "tensorflow.compat.v1.ConfigProto"
 COMPAT_V2 = "tensorflow.compat.v2"
+COND = "tensorflow.cond"
 CONSTANT = "tensorflow.constant"
 CONVERT_TO_TENSOR = "tensorflow.convert_to_tensor"
+CTC_BEAM_SEARCH_DECODER = "tensorflow.nn.ctc_beam_search_decoder"
 DOUBLE = "tensorflow.double"
 ENSURE_SHAPE = "tensorflow.ensure_shape"
 FLOAT64 = "tensorflow.float64"
@@ -77,6 +80,7 @@ TENSOR_NUMPY = "tensorflow.Tensor.numpy"
 TENSOR_TOLIST = "tensorflow.Tensor.tolist"
 TF_KERAS = "tensorflow.keras"
 TF_RESHAPE = "tensorflow.reshape"
+TF_SHAPE = "tensorflow.shape"
 TRANSPOSE = "tensorflow.transpose"
 TREE_MAP_STRUCTURE = "keras.tree.map_structure"
 VARIABLE = "tensorflow.Variable"
@@ -229,6 +233,23 @@ STATIC_RESULTS = having(Trait.GIVES_NO_TENSOR)
 ARRAY_MAKERS = having(Trait.MAKES_ARRAY)
 _TENSOR_MAKERS = having(Trait.MAKES_TENSOR)
 PY_FUNCTIONS = having(Trait.RUNS_PYTHON)
+SEQUENCE_SCORES = frozenset(
+    {
+        "keras.backend.ctc_decode",
+        "keras.ops.ctc_decode",
+        "keras.ops.nn.ctc_decode",
+        "tensorflow.edit_distance",
+        CTC_BEAM_SEARCH_DECODER,
+        "tensorflow.nn.ctc_greedy_decoder",
+    }
+)
+"""Functions that decode or compare sequences one by one. Their kernels exist for the CPU only (TensorFlow 2.21)."""
+IMAGE_COLORS = frozenset(
+    f"tensorflow.image.{how}_{what}"
+    for how in ("adjust", "random", "stateless_random")
+    for what in ("brightness", "contrast", "hue", "saturation")
+)
+"""Functions that change the colors of an image, pixel by pixel; contrast also depends on the mean of the image."""
 IMAGE_DECODERS = having(Trait.DECODES_IMAGE)
 DENSE_MAKERS = frozenset(
     f"{TENSORFLOW}{name}"

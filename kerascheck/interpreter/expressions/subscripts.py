@@ -47,11 +47,29 @@ def eval_subscript(state: AbstractState, node: cst.Subscript) -> Value:
     if isinstance(value, Tensor):
         state.indexed.add(node)
         state.use("key" if isinstance(constant(key), str) else "index", node)
-        return Tensor("element" if value.origin == "element" else "item")
+        origin = "element" if value.origin == "element" else "result" if _keeps_all(node) else "item"
+        return state.computed_tensor(origin, value)
     if isinstance(value, Dataset) and value.stage.is_source:
         return value
     item = _item_of_external_instance(state, value, key, node) if isinstance(value, ExternalInstance) else None
     return item or array_shapes.columns_of(key) or UNKNOWN
+
+
+def _keeps_all(node: cst.Subscript) -> bool:
+    """Whether a subscript keeps all items, possibly in reverse order, as in ``image[..., ::-1]``."""
+    return all(map(_keeps_axis, (element.slice for element in node.slice)))
+
+
+def _keeps_axis(index: cst.BaseSlice) -> bool:
+    if isinstance(index, cst.Index):
+        return isinstance(index.value, cst.Ellipsis)
+    if not isinstance(index, cst.Slice) or index.lower is not None or index.upper is not None:
+        return False
+    step = index.step
+    if not isinstance(step, cst.UnaryOperation):
+        return step is None
+    number = step.expression
+    return isinstance(step.operator, cst.Minus) and isinstance(number, cst.Integer) and number.value == "1"
 
 
 def _item_of_external_instance(

@@ -19,12 +19,15 @@ from kerascheck.interpreter.values import (
     Tensor,
     Value,
     constant,
+    flat,
     holds_tensor,
     options_of,
 )
 from kerascheck.knowledge.callables import (
     ARRAY_MAKERS,
+    CASE,
     COMPILERS,
+    COND,
     IO_PARSE_SINGLE_EXAMPLE,
     LISTS_OF_TENSORS,
     NEST_MAP_STRUCTURE,
@@ -61,6 +64,19 @@ def _py_function(state: AbstractState, call: Invocation) -> Value:
     if any(map(holds_tensor, call.arguments.values())):
         state.use("py_function", call.node)
     recorded.result = Tensor("py_function")
+    return recorded.result
+
+
+@function(COND, CASE)
+def _branches(state: AbstractState, call: Invocation) -> Value | None:
+    """A choice between functions for tensors: its result depends on the results of all."""
+    given = [*call.arguments.values()]
+    if any(map(is_symbolic, given)) or not any(map(holds_tensor, given)):
+        return None
+    recorded = call.record(state)
+    functions = [each for value in given for each in flat(value) if isinstance(each, (Function, Partial))]
+    results = [run_callables(state, each, None, call.node) for each in functions]
+    recorded.result = state.computed_tensor(call.name, ExternalInstance(call.name, recorded), *results)
     return recorded.result
 
 

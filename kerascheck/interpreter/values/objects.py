@@ -48,7 +48,7 @@ class Tensor(Value):
     call: Call | None = None
     """The call of the layer that returned it, if any."""
     operands: tuple[Value, ...] = ()
-    """The operands of an eager tensor, if known."""
+    """The operands in eager code or in the function of a dataset, if known; those of a function are its call."""
 
 
 @dataclass(eq=False, slots=True)

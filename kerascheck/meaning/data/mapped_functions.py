@@ -275,10 +275,12 @@ class Facts:
     Attributes:
         known: whether all code was analysed, so the absence of a fact is reliable.
         calls: the calls of the function, in order.
+        results: the value that each possible function returns.
     """
 
     def __init__(self, runs: list[FunctionFacts], occurrences: int):
         self._runs = runs
+        self.results = [run.result for run in runs]
         self.known = bool(runs) and len(runs) == occurrences and all(run.known for run in runs)
         self.calls: list[Call] = [call for run in runs for call in run.calls]
 
@@ -358,21 +360,8 @@ class Facts:
         """Height times width of the resulting image, from the last literal size; None if there is none."""
         result = None
         for call in self.calls:
-            places = SIZING.get(call.name or "")
-            if places is None:
-                continue
-            given = [call.given(place) for place in places]
-            sides = (
-                given[0].items
-                if len(given) == 1 and isinstance(given[0], SequenceValue) and not given[0].open
-                else given
-            )
-            height, width = [constant(side) for side in sides[:2]] if len(sides) > 1 else (None, None)
-            result = (
-                height * width
-                if isinstance(height, int) and isinstance(width, int) and height > 0 and width > 0
-                else None
-            )
+            if call.name in SIZING:
+                result = pixels_of(call)
         return result
 
     @property
@@ -420,6 +409,16 @@ class Facts:
             if not _is_repacking(run.result):
                 return False
         return True
+
+
+def pixels_of(call: Call) -> int | None:
+    """Height times width of the image that a function of :data:`SIZING` returns; None if unknown."""
+    given = [call.given(place) for place in SIZING[call.name or ""]]
+    sides = given[0].items if len(given) == 1 and isinstance(given[0], SequenceValue) and not given[0].open else given
+    height, width = [constant(side) for side in sides[:2]] if len(sides) in (2, 3) else (None, None)
+    if isinstance(height, int) and isinstance(width, int) and height > 0 and width > 0:
+        return height * width
+    return None
 
 
 def facts_of(stage: DatasetOp) -> Facts | None:
