@@ -25,6 +25,7 @@ from kerascheck.meaning.training.callbacks import (
 )
 from kerascheck.meaning.training.calls_per_step import StepCall, array_copies, garbage_collections, weight_copies
 from kerascheck.meaning.training.comparisons import compared_fits
+from kerascheck.meaning.training.costly_metrics import CostlyMetric, costly_metrics
 from kerascheck.meaning.training.portions import SHORT_FIT, Portion, is_at_end_of_game, portion_of
 from kerascheck.meaning.training.predictions import evaluated_batches, repeated_predictions
 from kerascheck.meaning.training.read_results import ReadResults, results_read_back
@@ -41,6 +42,7 @@ from kerascheck.meaning.training.validation import (
 
 __all__ = [
     "SHORT_FIT",
+    "CostlyMetric",
     "FrequentSave",
     "LargeValidation",
     "Miscount",
@@ -54,6 +56,7 @@ __all__ = [
     "batches_of",
     "calls_of_every_batch",
     "compared_fits",
+    "costly_metrics",
     "eager_steps",
     "endless_evaluations",
     "environment_loop",

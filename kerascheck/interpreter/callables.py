@@ -21,8 +21,10 @@ from kerascheck.interpreter.values import (
     SequenceValue,
     Value,
     datasets_in,
+    flat,
     options_of,
 )
+from kerascheck.knowledge.classes import traced_hook
 
 
 def run_callables(
@@ -78,3 +80,19 @@ def run_items(state: AbstractState, value: Value, node: cst.CSTNode) -> None:
             path = ExecutionPath("handed", state.path, state.module, node)
             given = Arguments([UNKNOWN])
             state.inside(path, lambda item: state.inline(item, given, node), state.bound(function, option))
+
+
+def run_updates(state: AbstractState, value: Value | None, node: cst.CSTNode) -> None:
+    """Run ``update_state`` of metrics of other modules, like Keras; functions of this module run anyway.
+
+    Args:
+        value: the metrics, or a structure of them.
+        node: the call that passes them.
+    """
+    for option in flat(value):
+        metric = option if isinstance(option, Instance) else None
+        update = metric.cls.member("update_state") if metric is not None else None
+        if metric is not None and isinstance(update, Function) and update.module is not state.entry:
+            how = traced_hook(metric.cls.external_bases(), "update_state")
+            if how is not None:
+                run_callables(state, state.bound(update, metric), how, node)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import zip_longest
 
 from kerascheck.interpreter.abstract_state import AbstractState
-from kerascheck.interpreter.callables import run_arguments, run_callables, run_items
+from kerascheck.interpreter.callables import run_arguments, run_callables, run_items, run_updates
 from kerascheck.interpreter.internal_values import SuperValue
 from kerascheck.interpreter.keras_data import is_keras_data
 from kerascheck.interpreter.libraries.registry import (
@@ -82,6 +82,7 @@ def _compile(state: AbstractState, call: Invocation) -> Value | None:
     recorded = call.record(state)
     for key in ("loss", "metrics", "weighted_metrics"):
         run_callables(state, recorded.given(key), "loss" if key == "loss" else "metric", call.node)
+        run_updates(state, recorded.given(key), call.node)
     return UNKNOWN
 
 
