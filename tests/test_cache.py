@@ -46,6 +46,8 @@ model = tf.keras.Sequential()
 model.fit(ds)
 """
 NOTED_OTHERWISE = {
+    # Names a running notebook; nothing of it is cached.
+    "kerascheck/source/executed_cells.py: return path if os.path.isdir(os.path.dirname(path)) else os.path.abspath(os.path.basename(path))",
     # A pipe; its results are never cached.
     'kerascheck/project/discovery.py: with open(path, "rb") as stream:',
     # Their callers record the dependency.

@@ -250,6 +250,13 @@ IMAGE_COLORS = frozenset(
     for what in ("brightness", "contrast", "hue", "saturation")
 )
 """Functions that change the colors of an image, pixel by pixel; contrast also depends on the mean of the image."""
+IMAGE_BRIGHTNESS = frozenset(name for name in IMAGE_COLORS if name.endswith("brightness"))
+IMAGE_FLIPS = frozenset(
+    f"{TENSORFLOW}image.{name}"
+    for name in "flip_left_right flip_up_down random_flip_left_right random_flip_up_down stateless_random_flip_left_right "
+    "stateless_random_flip_up_down".split()
+)
+IMAGE_STANDARDIZATION = f"{TENSORFLOW}image.per_image_standardization"
 IMAGE_DECODERS = having(Trait.DECODES_IMAGE)
 DENSE_MAKERS = frozenset(
     f"{TENSORFLOW}{name}"

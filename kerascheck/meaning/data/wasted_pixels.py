@@ -12,11 +12,15 @@ from kerascheck.knowledge.callables import (
     CAST,
     COND,
     ENSURE_SHAPE,
+    IMAGE_BRIGHTNESS,
     IMAGE_COLORS,
     IMAGE_CONVERT_IMAGE_DTYPE,
     IMAGE_CROP_TO_BOUNDING_BOX,
+    IMAGE_FLIPS,
     IMAGE_RANDOM_CROP,
     IMAGE_RESIZE,
+    IMAGE_STANDARDIZATION,
+    ONE_HOT,
     TF_SHAPE,
     having,
 )
@@ -29,14 +33,7 @@ _PARTS = frozenset({"element", "item"})  # origins of tensors that are parts of 
 _CHOOSING = frozenset({CASE, COND})
 # They return an image of the same size.
 _KEEPING = having(Trait.EACH_ALONE | Trait.WITH_NUMBERS | Trait.NORMALIZES) | {CAST, IMAGE_CONVERT_IMAGE_DTYPE}
-_FLIPPING = frozenset(
-    f"tensorflow.image.{name}"
-    for name in (
-        *("flip_left_right", "flip_up_down", "random_flip_left_right", "random_flip_up_down"),
-        *("stateless_random_flip_left_right", "stateless_random_flip_up_down"),
-    )
-)
-_SAME_SIZE = (_KEEPING | _FLIPPING) - {*SIZING, "tensorflow.image.per_image_standardization", "tensorflow.one_hot"}
+_SAME_SIZE = (_KEEPING | IMAGE_FLIPS) - {*SIZING, IMAGE_STANDARDIZATION, ONE_HOT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +53,11 @@ class WastedPixels:
     cut: Call
     before: int
     after: int
+
+    @property
+    def is_cheap(self) -> bool:
+        """Whether only the brightness changes, an addition per pixel."""
+        return all(call.name in IMAGE_BRIGHTNESS for call in self.colors)
 
 
 @dataclass(frozen=True, slots=True)

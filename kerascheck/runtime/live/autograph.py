@@ -6,6 +6,7 @@ import contextlib
 import sys
 from collections.abc import Mapping
 
+from kerascheck.knowledge.private_modules import AUTOGRAPH_API
 from kerascheck.runtime.verify.messages import Place
 
 
@@ -15,7 +16,7 @@ def origins() -> Mapping[Place, Place]:
     AutoGraph keeps its results in a cache (tensorflow/python/autograph/pyct/cache.py and transpiler.py); empty for
     versions that keep them elsewhere.
     """
-    api = sys.modules.get("tensorflow.python.autograph.impl.api")
+    api = sys.modules.get(AUTOGRAPH_API)
     found: dict[Place, Place] = {}
     with contextlib.suppress(AttributeError, RuntimeError):  # RuntimeError: a thread converts a function meanwhile
         for converted in list(api._TRANSPILER._cache._cache.values()):  # type: ignore[union-attr]

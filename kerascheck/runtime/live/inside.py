@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from types import CodeType
 from typing import Any
 
+from kerascheck.knowledge.private_modules import SCRIPT_OPS
 from kerascheck.runtime.verify.child.frames import is_user_code
 
 _PYTHON_OPS = ("PyFunc", "PyFuncStateless", "EagerPyFunc")
@@ -21,7 +22,7 @@ def functions_inside(steps: Iterable[Any]) -> list[tuple[str, int, int]]:
     Args:
         steps: objects made by ``tf.function``.
     """
-    script_ops = sys.modules.get("tensorflow.python.ops.script_ops")
+    script_ops = sys.modules.get(SCRIPT_OPS)
     if script_ops is None:
         return []
     found: dict[tuple[str, int, int], None] = {}

@@ -60,6 +60,7 @@ class UndistributedDataset(Rule):
     code = "KC506"
     name = "undistributed-dataset"
     summary = "all replicas get the same batch"
+    evidence_note = "Each replica gets half a batch instead of a whole one, which changes what is computed."
     severity = Severity.WARNING
     applies = Applies(graph_code=False)
     triggers = (".run(", ".experimental_run_v2(")

@@ -2,7 +2,6 @@ from kerascheck.api import Applies, Rule, Severity, data, display_name
 
 _LEAST_RATIO = 2  # pixels before the cut for each pixel after it
 _SMALL = 128 * 128  # pixels; a map over smaller images takes longer to start than to change their colors
-_CHEAP = "tensorflow.image.adjust_brightness", "tensorflow.image.random_brightness"
 
 
 class ColorBeforeCrop(Rule):
@@ -89,9 +88,7 @@ class ColorBeforeCrop(Rule):
                 f"{changes} the colors of pixels that a {cut} throws away; {cut} first.",
                 because=f"{display_name(first.name)} computes {each.before:,} pixels, of which {each.after:,} remain."
                 + (" The contrast then refers to the mean of the crop." if _has_contrast(each.colors) else ""),
-                doubt="A change of the brightness alone is cheap."
-                if all(call.name in _CHEAP for call in each.colors)
-                else None,
+                doubt="A change of the brightness alone is cheap." if each.is_cheap else None,
                 related=((each.cut, "thrown away here"),),
             )
 
