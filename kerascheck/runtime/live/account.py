@@ -16,6 +16,7 @@ from kerascheck.runtime.live.places import Translate
 from kerascheck.runtime.live.schedule import Mode, Schedule, Tally, usual_and_excess
 from kerascheck.runtime.verify.analysis import stages
 from kerascheck.runtime.verify.child import clock, diagnose
+from kerascheck.runtime.verify.child.parts import segments
 from kerascheck.runtime.verify.messages import Frame, Span, TrainingFacts, parse_facts
 from kerascheck.runtime.verify.uses import lines_used
 from kerascheck.runtime.why import hot_lines
@@ -223,15 +224,7 @@ def _timeline(watch: FitWatch) -> dict[str, Any]:
     latest = list(watch.samplers[-1].latest) if watch.samplers else []
     if not latest:
         return {}
-    segments: list[list[Any]] = []
-    for moment, kind in latest:
-        if segments and segments[-1][2] == kind:
-            segments[-1][1] = moment
-        else:
-            if segments:
-                segments[-1][1] = moment
-            segments.append([moment, moment, kind])
-    return {"main": segments, "steps": [moment for moment in watch.moments if moment >= latest[0][0]]}
+    return {"main": segments(latest), "steps": [moment for moment in watch.moments if moment >= latest[0][0]]}
 
 
 def _versions() -> dict[str, str]:

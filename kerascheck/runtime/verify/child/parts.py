@@ -241,7 +241,7 @@ def found(state, leader):
             "others": [[*key, count] for key, count in sampler.others.most_common(_HOTTEST)],
         },
         "timeline": {
-            "main": _segments(latest),
+            "main": segments(latest),
             "steps": [moment for moment in leader.moments if latest and moment >= latest[0][0]],
         },
         "batch_size": state.most_rows,
@@ -254,7 +254,7 @@ def functions_run_eagerly():
     return tf is not None and tf.config.functions_run_eagerly()
 
 
-def _segments(looks):
+def segments(looks):
     """[start, end, kind] of runs of equal samples, in seconds of the process clock."""
     found: list[list] = []
     for kind, group in itertools.groupby(looks, key=lambda look: look[1]):
