@@ -1,4 +1,4 @@
-"""Time of a step on a larger batch, which separates the fixed cost of a step from the cost per row."""
+"""Steps on a batch of another size, which separate the fixed cost of a step from the cost per row."""
 
 import functools
 import itertools
@@ -11,83 +11,99 @@ TIMES_LARGER = 4
 _LARGEST_BATCH_BYTES = 1 << 28
 
 
+class Resizable:
+    """A batch of the training whose rows can be repeated or cut."""
+
+    def __init__(self, rows, size, step):
+        self.rows = rows
+        self.size = size  # bytes
+        self.step = step  # function of a number of rows; returns a call that runs a step and returns its steps
+
+
 def larger_batch(state, leader):
     """Time of a step on a larger batch, as a multiple of a normal step; None if it cannot be measured."""
-    batch, spec = getattr(state, "batch", (None, None))
-    if batch is not None:
-        tf = sys.modules["tensorflow"]
-        if _bytes(batch) * TIMES_LARGER > _LARGEST_BATCH_BYTES:
-            return None
-        # If the number of rows is fixed, trace the step once more for both sizes.
-        spec = tf.nest.map_structure(lambda part: tf.TensorSpec([None, *part.shape[1:]], part.dtype), spec)
-        once, several = step_seconds(*(trained_on(state, again(rows, spec)) for rows in (batch, _repeated(batch))))
-    elif leader.kind == "function loop" and state.last_call is not None:
-        function, arguments = state.last_call
-        larger = _repeated(arguments, rows=state.most_rows)
-        if larger is None or _bytes(larger) > _LARGEST_BATCH_BYTES:
-            return None
-        once, several = step_seconds(
-            *(functools.partial(called_with, function, given) for given in (arguments, larger))
-        )
-    elif leader.kind == "fit" and state.last_element is not None and not diagnose.computes_in_tensorflow(state, leader):
-        larger = _stacked(state.last_element)
-        if larger is None:
-            return None
-        once, several = step_seconds(*_fit_steps(state, (state.last_element, larger)))
-    else:
+    batch = resizable(state, leader)
+    if batch is None or batch.size * TIMES_LARGER > _LARGEST_BATCH_BYTES:
         return None
+    once, several = step_seconds(batch.step(batch.rows), batch.step(batch.rows * TIMES_LARGER))
     return {"times_as_long": several / once, "times_larger": TIMES_LARGER}
 
 
-def _bytes(batch):
+def resizable(state, leader):
+    """The newest batch of the training as a :class:`Resizable`; None if its step cannot run on another one."""
+    batch, spec = getattr(state, "batch", (None, None))
+    if batch is not None:
+        tf = sys.modules["tensorflow"]
+        # If the number of rows is fixed, trace the step once more for all sizes.
+        spec = tf.nest.map_structure(lambda part: tf.TensorSpec([None, *part.shape[1:]], part.dtype), spec)
+        parts = tf.nest.flatten(batch)
+        return Resizable(
+            int(parts[0].shape[0]), _bytes(parts), lambda rows: trained_on(state, again(_resized(batch, rows), spec))
+        )
+    if leader.kind == "function loop" and state.last_call is not None:
+        function, arguments = state.last_call
+        parts = _parts(arguments, state.most_rows)
+        if len({int(part.shape[0]) for part in parts}) != 1:
+            return None
+        given = functools.partial(_resized, arguments, only=state.most_rows)
+        return Resizable(
+            int(parts[0].shape[0]), _bytes(parts), lambda rows: functools.partial(called_with, function, given(rows))
+        )
+    if leader.kind == "fit" and state.last_element is not None and not diagnose.computes_in_tensorflow(state, leader):
+        element = state.last_element
+        arrays = [leaf for leaf in leaves(element) if leaf is not None]
+        if not arrays or not all(len(getattr(each, "shape", ())) and hasattr(each, "nbytes") for each in arrays):
+            return None
+        size = sum(each.nbytes for each in arrays)
+        return Resizable(
+            int(arrays[0].shape[0]), size, lambda rows: fit_steps(state, [_resized_arrays(element, rows)])[0]
+        )
+    return None
+
+
+def _bytes(parts):
     tf = sys.modules["tensorflow"]
-    return sum(int(tf.size(part)) * part.dtype.size for part in tf.nest.flatten(batch) if isinstance(part, tf.Tensor))
+    return sum(int(tf.size(part)) * part.dtype.size for part in parts if isinstance(part, tf.Tensor))
 
 
-def _repeated(batch, rows=None):
-    """Enlarge a batch by repeating its rows; None if no tensor can be enlarged.
-
-    ``rows``: repeat only tensors with this many rows.
-    """
+def _parts(batch, rows):
+    """The tensors of a batch with this many rows; None: with any number of rows."""
     tf = sys.modules["tensorflow"]
-    found = []
+    tensors = [part for part in tf.nest.flatten(batch) if isinstance(part, tf.Tensor) and part.shape.rank]
+    return [part for part in tensors if rows is None or part.shape[0] == rows]
 
-    def repeated(part):
-        if not isinstance(part, tf.Tensor) or not part.shape.rank or (rows is not None and part.shape[0] != rows):
+
+def _resized(batch, rows, only=None):
+    """Repeat or cut the rows of a batch; ``only``: of the tensors with this many rows."""
+    tf = sys.modules["tensorflow"]
+    chosen = {id(part) for part in _parts(batch, only)}
+
+    def resized(part):
+        if id(part) not in chosen:
             return part
-        found.append(part)
-        return tf.concat([part] * TIMES_LARGER, 0)
+        return tf.concat([part] * -(-rows // int(part.shape[0])), 0)[:rows]
 
-    larger = tf.nest.map_structure(repeated, batch)
-    return larger if found else None
+    return tf.nest.map_structure(resized, batch)
 
 
-def _stacked(element):
-    """Enlarge a batch of JAX or PyTorch by repeating it; None if it has no rows or becomes too large."""
-    arrays = [leaf for leaf in leaves(element) if leaf is not None]
-    if not arrays or not all(len(getattr(each, "shape", ())) and hasattr(each, "nbytes") for each in arrays):
-        return None
-    if sum(each.nbytes for each in arrays) * TIMES_LARGER > _LARGEST_BATCH_BYTES:
-        return None
+def _resized_arrays(element, rows):
+    """Repeat or cut the rows of a batch of JAX or PyTorch."""
     torch, numpy = sys.modules.get("torch"), sys.modules["numpy"]
 
-    def stacked(part):
+    def resized(part):
         if isinstance(part, dict):
-            return {name: stacked(value) for name, value in part.items()}
+            return {name: resized(value) for name, value in part.items()}
         if isinstance(part, (list, tuple)):
-            return type(part)(map(stacked, part))
+            return type(part)(map(resized, part))
         if part is None:
             return None
-        return (
-            torch.cat([part] * TIMES_LARGER)
-            if torch and isinstance(part, torch.Tensor)
-            else numpy.concatenate([part] * TIMES_LARGER)
-        )
+        join = torch.cat if torch and isinstance(part, torch.Tensor) else numpy.concatenate
+        return join([part] * -(-rows // int(part.shape[0])))[:rows]
 
-    return stacked(element)
+    return resized(element)
 
 
-def _fit_steps(state, batches):
+def fit_steps(state, batches):
     """Functions that run a ``fit`` step on each of ``batches`` with the compiled functions of JAX and PyTorch."""
     model, sync = state.fit_model, state.recorder.sync
     if state.recorder.facts["backend"] == "torch":
@@ -98,11 +114,12 @@ def _fit_steps(state, batches):
 
         return [functools.partial(trained_in_torch, batch) for batch in batches]
     names = ("trainable_variables", "non_trainable_variables", "optimizer_variables", "metrics_variables")
-    now = [tuple(list(model._jax_state[name]) for name in names)]
+    if state.jax_values is None:
+        state.jax_values = tuple(list(model._jax_state[name]) for name in names)
 
     def trained(batch):
         # A step consumes its state arrays.
-        logs, now[0] = model.train_function(now[0], itertools.repeat(batch))
+        logs, state.jax_values = model.train_function(state.jax_values, itertools.repeat(batch))
         sync(logs)
         return int(getattr(model, "steps_per_execution", 1) or 1)
 

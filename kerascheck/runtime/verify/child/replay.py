@@ -189,13 +189,14 @@ def _until_quiet():
             return
 
 
-def step_seconds(*calls):
+def step_seconds(*calls, warm_up=3, timed_seconds=_REPLAY_SECONDS):
     """Median seconds per step of each of ``calls``, which return the number of steps they ran.
 
-    They run in turn, so the load of the machine affects all equally.
+    They run in turn, so the load of the machine affects all equally. Each runs ``warm_up`` times before it is timed,
+    then for ``timed_seconds``; slow ones run for up to four times as long.
     """
     times: list[list[float]] = [[] for _ in calls]
-    for _ in range(3):
+    for _ in range(warm_up):
         for call in calls:
             call()
     start = time.perf_counter()
@@ -205,6 +206,6 @@ def step_seconds(*calls):
             steps = call()
             series.append((time.perf_counter() - before) / steps)
         seconds = (time.perf_counter() - start) / len(calls)
-        enough = len(times[0]) >= _FEWEST_REPLAYED and seconds > _REPLAY_SECONDS
-        if enough or len(times[0]) >= _MOST_REPLAYED or seconds > 4 * _REPLAY_SECONDS:
+        enough = len(times[0]) >= _FEWEST_REPLAYED and seconds > timed_seconds
+        if enough or len(times[0]) >= _MOST_REPLAYED or seconds > 4 * timed_seconds:
             return [statistics.median(series) for series in times]
