@@ -33,6 +33,7 @@ class _Options:
     """The options of ``why``, named as click names them."""
 
     prove: bool
+    batch_sizes: bool
     training: int
     """Number of the training, from 1."""
     python: str | None
@@ -58,6 +59,7 @@ class _Options:
 @click.option(
     "--prove", is_flag=True, help="Run the script with and without the first recommendation, and measure what it wins."
 )
+@click.option("--batch-sizes", is_flag=True, help="Also time steps at other batch sizes, up to a minute.")
 @click.option(
     "--training", default=1, type=click.IntRange(1), help="Which training of the script to look at.  [the first]"
 )
@@ -112,17 +114,19 @@ def _why(script: str, arguments: tuple[str, ...], options: _Options) -> int:
     for line in (
         click.style(f"kerascheck why EXECUTES YOUR SCRIPT: {command}", bold=True),
         "  once, up to the middle of its training: 10 to 30 s of it. Ctrl-C stops it.",
+        *(["  Then its step runs at other batch sizes, up to a minute."] if options.batch_sizes else ()),
         *([f"  with {python} ({found_by}); --python names another one."] if found_by else ()),
     ):
         click.echo(line, err=True)
     run = Script(path, texts, arguments, python=python)
     with Progress() as progress, gpu.Sampler() as sampler:
-        progress.show("running the script up to the middle of its training", 30)
+        progress.show("running the script up to the middle of its training", 90 if options.batch_sizes else 30)
         answer = explain_training(
             run,
             lambda: findings_of(script, Configuration()),
             lambda run: problems(run.facts, python),
             training=options.training - 1,
+            batch_sizes=options.batch_sizes,
             start_limit=options.start_limit,
         )
     if sampler.failure is not None:

@@ -20,14 +20,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kerascheck.runtime.plain import fields_of, restored
+from kerascheck.runtime.verify.batch_sizes import BatchSizes
 
 Place = tuple[str, int]
 """Path and line in the script or one of its own modules."""
 Span = tuple[str, int, int]
 """Path, first line and last line."""
 
-_FAILED = "_failed"
-"""Suffix of the keys under which failed diagnostics send their error."""
+_FAILED = "_failed"  # suffix of the keys under which failed diagnostics send their error
 
 
 class InvalidMessage(ValueError):
@@ -414,6 +414,7 @@ class TrainingFacts:
     new_shapes: NewShapes | None = None
     lookup_layers: tuple[LookupLayer, ...] = ()
     whole_tables: tuple[EmbeddingTable, ...] = ()
+    batch_sizes: BatchSizes | None = None
 
     @property
     def has_eager_switch(self) -> bool:
@@ -556,14 +557,13 @@ class LateFacts:
 
 Message = Started | Ready | TrainingStart | BlockTiming | TrainingReport | LateFacts
 
-_EVENTS: Mapping[str, type] = {
+_EVENTS: Mapping[str, type] = {  # by the key ``event`` of a message; "more" is LateFacts
     "started": Started,
     "ready": Ready,
     "training": TrainingStart,
     "block": BlockTiming,
     "end": TrainingReport,
 }
-"""Key ``event`` of a message; "more" is :class:`LateFacts`."""
 
 
 def parse(line: bytes | str) -> Message:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kerascheck.runtime.verify.analysis import ceiling_of
+from kerascheck.runtime.verify.batch_sizes import NOT_REACHED
 from kerascheck.runtime.verify.findings import Linted
 from kerascheck.runtime.verify.process import Script
 from kerascheck.runtime.verify.rounds import Run, run_alone
@@ -40,6 +41,7 @@ def explain_training(
     problems: Callable[[Run], list[tuple[str, str]]] = lambda run: [],
     *,
     training: int = 0,
+    batch_sizes: bool = False,
     start_limit: float = 300.0,
     block_limit: float = 120.0,
 ) -> WhyResult:
@@ -48,6 +50,7 @@ def explain_training(
     Args:
         lint: returns the findings; runs in a thread beside the script, and its exceptions are raised here.
         problems: returns the problems of the machine, see :func:`kerascheck.runtime.why.diagnosis.diagnose`.
+        batch_sizes: time steps at other batch sizes too.
         start_limit: maximum seconds until the training has warmed up.
         block_limit: seconds without progress after which the script counts as hanging.
 
@@ -56,12 +59,14 @@ def explain_training(
     """
     with ThreadPoolExecutor(1) as pool:
         linting: Future[Linted] = pool.submit(lint)
-        run = scout(script, replace(_PLAN, training=training), start_limit, block_limit)
+        run = scout(script, replace(_PLAN, training=training, batch_sizes=batch_sizes), start_limit, block_limit)
         failure = unusable_reason(run)
         alone = _seconds_without_input(script, run, training, start_limit, block_limit) if failure is None else None
         linted = linting.result()
     if failure is not None:
         return WhyResult(run, linted, None, _missing_framework(run, script) or _not_reached(run, training) or failure)
+    if batch_sizes and run.facts.batch_sizes is None:
+        run.report.facts = replace(run.facts, batch_sizes=NOT_REACHED)
     several = training_calls(script.sources.values()) > 1
     step = step_of(run, used_lines(script, run.report, alone=not several), alone)
     return WhyResult(run, linted, diagnose(step, linted.findings, Lines(linted.sources), problems(run)))

@@ -15,6 +15,8 @@ from kerascheck.runtime.verify.gpu_summary import GpuSummary
 from kerascheck.runtime.verify.json_report import FindingJson, GpuJson, VerdictJson, finding_json
 from kerascheck.runtime.verify.messages import Place, Timeline
 from kerascheck.runtime.verify.verdict import Verdict
+from kerascheck.runtime.why import batch_sizes
+from kerascheck.runtime.why.batch_sizes import BatchSizesJson
 from kerascheck.runtime.why.diagnosis import Advice, Diagnosis, stage_place
 from kerascheck.runtime.why.explain import WhyResult
 from kerascheck.runtime.why.step import HotLine, Part, Step
@@ -139,9 +141,10 @@ class _Diagnosed(TypedDict):
 
 
 class WhyJson(_Diagnosed, total=False):
-    """The report on a training; ``proofs`` only with ``--prove``."""
+    """The report on a training; ``proofs`` and ``batch_sizes`` only with these options."""
 
     proofs: list[VerdictJson]
+    batch_sizes: BatchSizesJson
 
 
 def report(answer: WhyResult, used: GpuSummary | None, proofs: Sequence[Verdict] | None) -> WhyJson | _Failed:
@@ -156,6 +159,9 @@ def report(answer: WhyResult, used: GpuSummary | None, proofs: Sequence[Verdict]
     found = _diagnosed(answer.diagnosis, used)
     if proofs is not None:
         found["proofs"] = [each.as_dict() for each in proofs]
+    sizes = batch_sizes.as_json(answer.diagnosis.step)
+    if sizes is not None:
+        found["batch_sizes"] = sizes
     return found
 
 

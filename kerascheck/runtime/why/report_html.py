@@ -13,6 +13,7 @@ from kerascheck.report.html import change, escape, lines, page
 from kerascheck.runtime.verify import gpu, gpu_chart
 from kerascheck.runtime.verify.analysis import Stage, relative, typical
 from kerascheck.runtime.verify.result import FRAMEWORKS
+from kerascheck.runtime.why import batch_sizes
 from kerascheck.runtime.why.diagnosis import Advice, Diagnosis, second_limit
 from kerascheck.runtime.why.step import Cause, HotLine, Part, Step
 from kerascheck.runtime.why.wording import nothing_said, seconds_of
@@ -61,6 +62,7 @@ pre .hit { background: var(--hit); }
 details { margin: .75rem 0 0; } summary { cursor: pointer; } details h3 { margin-top: .9rem; }
 .timeline { height: 4.5rem; border: 0; } .timeline .even { fill: var(--line); } .timeline .odd { fill: var(--soft); }
 .legend { display: flex; flex-wrap: wrap; gap: .1rem 1.2rem; list-style: none; margin: .5rem 0 0; padding: 0; font-size: .85rem; color: var(--soft); }
+.sizes { border-collapse: collapse; } .sizes td, .sizes th { padding: .2rem .9rem .2rem 0; text-align: right; } .sizes tr.knee { font-weight: 700; }
 .places { list-style: none; margin: 0; padding: 0; } .places li { padding: .35rem 0; border-top: 1px solid var(--line); overflow-wrap: anywhere; }
 .places li:first-child { border-top: 0; }
 @media (max-width: 36rem) { .bars li { grid-template-columns: 1fr; } .bars .meter { max-width: 12rem; } header h1 { font-size: 1.4rem; } }
@@ -106,6 +108,7 @@ def _body(answer: WhyResult, diagnosis: Diagnosis, used: GpuSummary | None, proo
     yield from _timeline(step)
     if used is not None:
         yield from _gpus(used)
+    yield from batch_sizes.html(step)
     yield from _listed(
         "Matters little here", "Findings about parts that take hardly any time in this run.", diagnosis.little
     )

@@ -12,6 +12,7 @@ from kerascheck.report.common import count, plain
 from kerascheck.runtime.verify import gpu
 from kerascheck.runtime.verify.analysis import bar, relative, typical
 from kerascheck.runtime.verify.report_text import printed_last
+from kerascheck.runtime.why import batch_sizes
 from kerascheck.runtime.why.diagnosis import Advice, Diagnosis, second_limit
 from kerascheck.runtime.why.lines import Lines
 from kerascheck.runtime.why.step import Cause, Part, Step
@@ -63,6 +64,7 @@ def render(
     yield from _counted("In code that this training does not run: ", diagnosis.elsewhere, width)
     for remark in diagnosis.remarks:
         yield from _wrapped(f"Note: {remark}.", width)
+    yield from batch_sizes.lines(step, width)
 
 
 def _where(diagnosis: Diagnosis) -> str:

@@ -6,6 +6,7 @@ import time
 
 from .. import clock
 from ..frames import user_modules
+from ..jax_steps import JaxStep
 from .scalars import first_scalar
 from .tracing_state import jax_is_idle
 
@@ -27,6 +28,9 @@ class Jitted:
         state, recorder = self._state, self._state.recorder
         if recorder.disabled or not state.counts_here() or (state.is_passive and not jax_is_idle()):
             return self._compiled(*args, **kwargs)
+        step = state.jax_steps.get(self._key)
+        if step is not None:
+            step.before(self._compiled, (args, kwargs))
         before, start = state.updates, time.perf_counter()
         with recorder.inside:
             result = self._compiled(*args, **kwargs)
@@ -36,6 +40,8 @@ class Jitted:
         if self._key not in state.calls and state.updates == before and not self._has_traced_gradients(args, kwargs):
             return result
         state.calls.setdefault(self._key, [])
+        if state.run["plan"]["batch_sizes"] and step is None:
+            state.jax_steps[self._key] = JaxStep(result)
         key = ("function", self._key)
         loss = first_scalar(result) if recorder.wants_loss(key) else None
         recorder.tick(key, "function loop", getattr(self, "__name__", ""), value=result, loss=loss, framework="jax")
