@@ -108,6 +108,8 @@ def _why(script: str, arguments: tuple[str, ...], options: _Options) -> int:
 
     if options.summary and options.output_format != "text":
         raise click.UsageError("--summary is text: leave out --output-format")
+    if options.summary and options.batch_sizes:
+        raise click.UsageError("--summary shows no batch sizes: leave out one of the two")
     path, texts = read_script(script)
     python, found_by = (options.python, None) if options.python is not None else of_project(path)
     command = shlex.join(["python", os.path.relpath(path), *arguments])

@@ -87,7 +87,7 @@ def test_the_rate_of_the_input_is_compared(alone, words):
         ("half of memory", "256 rows may need over half"),
         ("time", "256 rows take too long"),
         ("epoch", "An epoch has fewer than 256 rows."),
-        (None, "The process ended at 256 rows"),
+        (None, "The process ended or hung at 256 rows"),
     ],
 )
 def test_the_reason_to_stop_is_told(stopped, words):

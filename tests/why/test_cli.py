@@ -54,3 +54,5 @@ def test_the_error_for_an_option_of_the_script_says_where_it_goes(command):
 def test_a_summary_is_text():
     ran = kerascheck("why", "train.py", "--summary", "--output-format", "json")
     assert ran.code == 2 and "--summary is text" in ran.err
+    ran = kerascheck("why", "train.py", "--summary", "--batch-sizes")
+    assert ran.code == 2 and "--summary shows no batch sizes" in ran.err

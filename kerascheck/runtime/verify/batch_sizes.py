@@ -35,7 +35,7 @@ class BatchSizes:
     """Smallest size first."""
     stopped: str | None = None
     """"no gain", "out of memory", "half of memory", "time", "epoch", "failed" or "unknown batch"; None if the process
-    ended at the next size."""
+    ended or hung at the next size."""
     detail: str | None = None
     """Error or reason of "failed" and "unknown batch", for display."""
     other_load: float | None = None

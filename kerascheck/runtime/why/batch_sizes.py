@@ -24,7 +24,7 @@ _NEXT = {
     "half of memory": "{rows} rows may need over half of the free memory, so they were not tried.",
     "time": "{rows} rows take too long to measure here.",
     "epoch": "An epoch has fewer than {rows} rows.",
-    None: "The process ended at {rows} rows (out of memory?).",
+    None: "The process ended or hung at {rows} rows (out of memory?).",
 }
 
 
