@@ -8,8 +8,7 @@ A run sends, in this order: :class:`Started`; a :class:`TrainingStart` for each 
 :class:`BlockTiming` after each block of steps, and a :class:`Ready` before it if the plan sets ``in_turn``; one
 :class:`TrainingReport`; then, if that sets ``more``, :class:`LateFacts`.
 
-Times are in seconds and shares lie between 0 and 1, unless a field says otherwise. ``None`` means "not measured" or
-"unknown".
+Times are in seconds and shares lie between 0 and 1, unless a field says otherwise. ``None`` means "not known".
 """
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ from typing import Any
 
 from kerascheck.runtime.plain import fields_of, restored
 from kerascheck.runtime.verify.batch_sizes import BatchSizes
+from kerascheck.runtime.verify.step_trace import StepTrace
 
 Place = tuple[str, int]
 """Path and line in the script or one of its own modules."""
@@ -415,6 +415,7 @@ class TrainingFacts:
     lookup_layers: tuple[LookupLayer, ...] = ()
     whole_tables: tuple[EmbeddingTable, ...] = ()
     batch_sizes: BatchSizes | None = None
+    step_trace: StepTrace | None = None
 
     @property
     def has_eager_switch(self) -> bool:

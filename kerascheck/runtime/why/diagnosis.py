@@ -9,7 +9,7 @@ from kerascheck.finding import Finding, Severity
 from kerascheck.lint.pipeline import processors
 from kerascheck.runtime.verify.analysis import Stage, keras_input
 from kerascheck.runtime.verify.messages import DatasetTime, Span
-from kerascheck.runtime.why import wording
+from kerascheck.runtime.why import layers, wording
 from kerascheck.runtime.why.concerns import CONCERNS, DIVIDES_BY_CORES, PYTHON_IN_PIPELINE, PYTHON_OF_KERAS, parts_of
 from kerascheck.runtime.why.lines import Lines
 from kerascheck.runtime.why.step import Cause, HotLine, Part, Step
@@ -27,9 +27,7 @@ _WORTH_NAMING = 0.2
 _SLOW_PYTHON = 0.2
 """Minimum share of the time in Python for the data to be the cause of waiting."""
 _COMPUTING = (Part.COMPUTE, Part.STEP)
-_WITHOUT_PLACE = (
-    Part.OVERHEAD, Part.UNEXPLAINED, Part.FIT, Part.LOOKUP, Part.TABLES, Part.VALIDATION, *_COMPUTING
-)  # fmt: skip
+_WITHOUT_PLACE = (Part.OVERHEAD, Part.UNEXPLAINED, Part.FIT, Part.LOOKUP, Part.TABLES, Part.VALIDATION)
 _OF_ONE_FUNCTION = 0.25
 """Minimum share of the start's samples for a function of the script to be the cause."""
 
@@ -181,6 +179,8 @@ def _cause(step: Step, part: Part, lines: Lines) -> Cause | None:
     if part is Part.COMPILE:
         padding = next((each for each in step.stages if "Padded" in each.name or "Ragged" in each.name), None)
         return None if padding is None or padding.place is None else Cause(padding.name, *padding.place, 1.0)
+    if part in _COMPUTING:
+        return layers.cause(step.facts.step_trace)
     if part in _WITHOUT_PLACE:
         return None
     hot = _between_steps(step, part)

@@ -14,6 +14,7 @@ from kerascheck.runtime.verify.analysis import Stage
 from kerascheck.runtime.verify.gpu_summary import GpuSummary
 from kerascheck.runtime.verify.json_report import FindingJson, GpuJson, VerdictJson, finding_json
 from kerascheck.runtime.verify.messages import Place, Timeline
+from kerascheck.runtime.verify.step_trace import StepTrace
 from kerascheck.runtime.verify.verdict import Verdict
 from kerascheck.runtime.why import batch_sizes
 from kerascheck.runtime.why.batch_sizes import BatchSizesJson
@@ -97,6 +98,33 @@ class HotLineJson(TypedDict):
     """Of the samples."""
 
 
+class LayerJson(TypedDict):
+    """:class:`kerascheck.runtime.verify.step_trace.OwnerTime`: layers, the loss, a metric or the optimizer."""
+
+    role: str
+    name: str
+    kind: str
+    count: int
+    forward_seconds: float
+    backward_seconds: float
+    share: float
+    """Of all operations of a step."""
+    place: PlaceJson | None
+    maker: str | None
+
+
+class LayersJson(TypedDict):
+    """:class:`kerascheck.runtime.verify.step_trace.StepTrace`."""
+
+    rows: list[LayerJson]
+    unattributed_share: float
+    fused_share: float
+    total_seconds: float
+    """Of all operations of a step, summed over threads."""
+    steps: int
+    overhead_seconds: float
+
+
 class TimelineJson(TypedDict):
     """:class:`kerascheck.runtime.verify.messages.Timeline`, in seconds of the clock of the measured process."""
 
@@ -136,6 +164,7 @@ class _Diagnosed(TypedDict):
     matters_little: list[FullFindingJson]
     elsewhere: list[FullFindingJson]
     remarks: list[str]
+    layers: LayersJson | None
     timeline: TimelineJson
     gpu: GpuJson | None
 
@@ -190,8 +219,36 @@ def _diagnosed(diagnosis: Diagnosis, used: GpuSummary | None) -> WhyJson:
         "matters_little": _findings(diagnosis.little),
         "elsewhere": _findings(diagnosis.elsewhere),
         "remarks": list(diagnosis.remarks),
+        "layers": _layers(step.facts.step_trace),
         "timeline": _timeline(step.facts.timeline),
         "gpu": plain(used),
+    }
+
+
+def _layers(trace: StepTrace | None) -> LayersJson | None:
+    if trace is None:
+        return None
+    rows: list[LayerJson] = [
+        {
+            "role": row.role,
+            "name": row.name,
+            "kind": row.kind,
+            "count": row.count,
+            "forward_seconds": row.forward_seconds,
+            "backward_seconds": row.backward_seconds,
+            "share": trace.share(row),
+            "place": _place(row.place),
+            "maker": row.maker,
+        }
+        for row in trace.rows
+    ]
+    return {
+        "rows": rows,
+        "unattributed_share": trace.unattributed_share,
+        "fused_share": trace.fused_share,
+        "total_seconds": trace.total_seconds,
+        "steps": trace.steps,
+        "overhead_seconds": trace.overhead_seconds,
     }
 
 

@@ -13,7 +13,8 @@ from kerascheck.report.html import change, escape, lines, page
 from kerascheck.runtime.verify import gpu, gpu_chart
 from kerascheck.runtime.verify.analysis import Stage, relative, typical
 from kerascheck.runtime.verify.result import FRAMEWORKS
-from kerascheck.runtime.why import batch_sizes
+from kerascheck.runtime.verify.step_trace import StepTrace
+from kerascheck.runtime.why import batch_sizes, layers
 from kerascheck.runtime.why.diagnosis import Advice, Diagnosis, second_limit
 from kerascheck.runtime.why.step import Cause, HotLine, Part, Step
 from kerascheck.runtime.why.wording import nothing_said, seconds_of
@@ -25,11 +26,13 @@ if TYPE_CHECKING:
     from kerascheck.runtime.why.lines import Lines
 
 _MOST_LINES = 8
+_MOST_LAYERS = 12
 _RARE = 0.005
 """Minimum share of the samples for a line to be listed."""
 _EXPLAINED = 0.03
 """Minimum share of a step for a part's cause to be shown."""
 _CONTEXT = 2
+_OF_PYTHON = {True: "the Python of this part", False: "the time of all stages"}
 _HIT = ' class="hit"'
 _LAST_PRINTED = 20
 _FEWEST_STEPS, _SHORTEST_SECONDS = 12, 0.3
@@ -104,6 +107,8 @@ def _body(answer: WhyResult, diagnosis: Diagnosis, used: GpuSummary | None, proo
     if step.stages:
         yield "<h2>The input pipeline, from its source to the training</h2>"
         yield from _pipeline(step, diagnosis.lines)
+    if step.facts.step_trace is not None:
+        yield from _layers(step.facts.step_trace, diagnosis.lines)
     yield from _busiest(step, diagnosis.lines)
     yield from _timeline(step)
     if used is not None:
@@ -200,7 +205,7 @@ def _parts(diagnosis: Diagnosis) -> Iterator[str]:
 def _cause(cause: Cause, known: Lines) -> Iterator[str]:
     what = "" if cause.python and cause.path else f"{escape(cause.what)}, "
     place = f"<code>{escape(known.shown(*cause.place))}</code>, " if cause.place else ""
-    of = "the Python of this part" if cause.python else "the time of all stages"
+    of = "the operations of a step" if cause.computes else _OF_PYTHON[cause.python]
     yield f'<p class="note">{what}{place}<span class="soft">{_percent(cause.share)} of {of}</span></p>'
     if cause.place:
         yield _excerpt(known, *cause.place)
@@ -329,6 +334,26 @@ def _bar_row(share: float, kind: str, text: str) -> str:
     return (
         f'<li><div><span>{_percent(share)}</span><div class="meter"><span class="{kind}" style="width:{width:.1%}"></span></div></div>'
         f"<div>{text}</div></li>"
+    )
+
+
+def _layers(trace: StepTrace, known: Lines) -> Iterator[str]:
+    """The layers, the loss, the metrics and the optimizer, by the time of their operations."""
+    yield '<h2>The operations of a step, by layer</h2><section class="card"><ol class="bars">'
+    before = None
+    for row in trace.rows[:_MOST_LAYERS]:
+        seconds = f"{_duration(row.forward_seconds)} forward, {_duration(row.backward_seconds)} backward"
+        text = f"<p><strong>{escape(layers.label(row))}</strong> <span class='soft'>{seconds}</span></p>"
+        if row.place is not None:
+            text += f'<p class="soft"><code>{escape(known.shown(*row.place))}</code></p>'
+            text += _line(known, *row.place) if row.place != before else ""
+        before = row.place
+        yield _bar_row(trace.share(row), "compute", text)
+    yield "</ol></section>"
+    yield (
+        f'<p class="soft">{escape(layers.by_direction(trace))}. Shares are of the time of all operations in {trace.steps} steps on '
+        f"one batch, which the framework's profiler traced; tracing and reading took {seconds_of(trace.overhead_seconds)}. "
+        f"{_percent(trace.fused_share)} of the time is in operations that XLA fused from several layers.</p>"
     )
 
 

@@ -12,7 +12,7 @@ from kerascheck.report.common import count, plain
 from kerascheck.runtime.verify import gpu
 from kerascheck.runtime.verify.analysis import bar, relative, typical
 from kerascheck.runtime.verify.report_text import printed_last
-from kerascheck.runtime.why import batch_sizes
+from kerascheck.runtime.why import batch_sizes, layers
 from kerascheck.runtime.why.diagnosis import Advice, Diagnosis, second_limit
 from kerascheck.runtime.why.lines import Lines
 from kerascheck.runtime.why.step import Cause, Part, Step
@@ -27,6 +27,7 @@ _SHOWN_SHARE = 0.03
 _MOST_PARTS = 5
 _BAR = 12
 _LABEL = 27
+_COMPUTING = (Part.COMPUTE, Part.STEP, Part.OVERHEAD)
 
 Style = Callable[..., str]
 """``click.style`` or a compatible function."""
@@ -50,6 +51,7 @@ def render(
     yield ""
     for part in [p for p in step.ranked if step.share(p) >= _SHOWN_SHARE][:_MOST_PARTS]:
         yield _part(part, diagnosis, width, style)
+    yield from _layers(diagnosis, width)
     for line in gpu.lines(used) if used and step.gpus else ():
         yield from _wrapped(plain(line), width, "  ")
     yield ""
@@ -108,9 +110,24 @@ def _part(part: Part, diagnosis: Diagnosis, width: int, style: Style) -> str:
     return text + _shortened(_of(cause, diagnosis.lines), room) if cause is not None else text.rstrip()
 
 
+def _layers(diagnosis: Diagnosis, width: int) -> Iterator[str]:
+    """Two lines: the layers that compute longest, and the directions."""
+    trace = diagnosis.step.facts.step_trace
+    if trace is None or not any(diagnosis.step.share(part) >= _SHOWN_SHARE for part in _COMPUTING):
+        return
+    text = "  Operations: "
+    for each in layers.by_row(trace, diagnosis.lines):
+        more = f"{'' if text.endswith(': ') else ', '}{each}"
+        if len(text + more) > width:
+            break
+        text += more
+    yield text
+    yield _shortened(f"  {layers.by_direction(trace)}", width)
+
+
 def _of(cause: Cause, lines: Lines) -> str:
     place = lines.shown(*cause.place) if cause.place else ""
-    return f"{place}  {cause.what if cause.python else words_of(cause.what)}".strip()
+    return f"{place}  {cause.what if cause.python or cause.computes else words_of(cause.what)}".strip()
 
 
 def _shortened(text: str, room: int) -> str:

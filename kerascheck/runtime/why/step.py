@@ -62,6 +62,8 @@ class Cause:
     """Share of the part, 0 to 1."""
     python: bool = False
     """Whether it is Python of the script."""
+    computes: bool = False
+    """Whether it is a layer, a loss, a metric or an optimizer; then ``share`` is that of all operations."""
 
     @property
     def place(self) -> Place | None:

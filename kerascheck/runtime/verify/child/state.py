@@ -30,6 +30,8 @@ class State:
         self.cached_batch = None  # batch of the ceiling run
         self.jax_steps = {}  # steps of hand-written loops on JAX that a diagnostic repeats, see jax_steps.py
         self.jax_values = None  # variables of the model on JAX after the newest step of a diagnostic
+        self.owners = []  # layers and other owners of operations, see layer_scopes.py
+        self.compiled_at = None  # line of the script that compiled the newest model
         self.calls = {}  # training functions: key -> steps of each of the first calls
         self.in_call = None  # (key, start) while the outermost training function runs
         self.poller = None

@@ -4,7 +4,7 @@ import functools
 import sys
 import threading
 
-from .. import clock, redirect, replay
+from .. import clock, layer_scopes, redirect, replay
 from . import callbacks, fit, graph_loops
 from .scalars import scalar
 from .tracing_state import executes_eagerly, in_graph_loop
@@ -31,6 +31,8 @@ def patch(keras, state):
         state.waits_for_logs = backend == "tensorflow"
         if not state.is_passive:
             _patch_input(backend, state)
+            if state.run["plan"]["parts"]:
+                layer_scopes.patch(keras, state)
     else:
         state.recorder.facts["backend"] = "tensorflow (tf-keras)"
     state.recorder.found_version("tf-keras" if legacy else "keras", keras.__version__)

@@ -1,0 +1,63 @@
+"""Operations of a step by layer, as the measured process sends them; times are in seconds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class OwnerTime:
+    """Operations of the layers of one class that one line creates, or of the loss, a metric or the optimizer."""
+
+    role: str
+    """"layer", "loss", "metric" or "optimizer"."""
+    name: str
+    """Name of the first one."""
+    kind: str
+    """Class, or function of the script; empty for a loss of Keras."""
+    count: int
+    forward_seconds: float
+    """Seconds of operations per step, summed over threads."""
+    backward_seconds: float
+    place: tuple[str, int] | None = None
+    """Path and line of the script that creates them."""
+    maker: str | None = None
+    """Function of ``keras.applications`` that the line calls, such as "ResNet50"."""
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of operations per step, forward and backward."""
+        return self.forward_seconds + self.backward_seconds
+
+
+@dataclass(frozen=True, slots=True)
+class StepTrace:
+    """Seconds of operations in some steps of ``fit`` on one batch, from the framework's own profiler."""
+
+    rows: tuple[OwnerTime, ...] = ()
+    """Longest first."""
+    unattributed_seconds: float = 0.0
+    """Seconds per step of operations that no layer, loss, metric or optimizer creates."""
+    fused_seconds: float = 0.0
+    """Seconds per step of fused operations of several owners, divided by the number of elements."""
+    total_seconds: float = 0.0
+    """Seconds per step of all operations, summed over threads."""
+    steps: int = 0
+    """Number of traced steps."""
+    seconds_per_step: float = 0.0
+    overhead_seconds: float = 0.0
+    """Duration of the trace and of reading it."""
+
+    def share(self, row: OwnerTime) -> float:
+        """Share of a row in the seconds of all operations, 0 to 1."""
+        return row.seconds / self.total_seconds if self.total_seconds else 0.0
+
+    @property
+    def unattributed_share(self) -> float:
+        """Share of the operations without an owner, 0 to 1."""
+        return self.unattributed_seconds / self.total_seconds if self.total_seconds else 1.0
+
+    @property
+    def fused_share(self) -> float:
+        """Share of fused operations of several owners, 0 to 1."""
+        return self.fused_seconds / self.total_seconds if self.total_seconds else 0.0

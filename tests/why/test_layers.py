@@ -1,0 +1,116 @@
+"""Attribution of operations to layers, on made-up traces; and what the reports say about it."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from verify.made_up import FACTS
+
+from kerascheck.runtime.plain import restored
+from kerascheck.runtime.verify.child import hlo
+from kerascheck.runtime.verify.child.layer_scopes import Owner, owner_of
+from kerascheck.runtime.verify.child.layer_trace import attributed, rows
+from kerascheck.runtime.verify.step_trace import StepTrace
+from kerascheck.runtime.why import layers
+from kerascheck.runtime.why.diagnosis import diagnose
+from kerascheck.runtime.why.json_report import _layers
+from kerascheck.runtime.why.lines import Lines
+from kerascheck.runtime.why.report_text import render
+from kerascheck.runtime.why.step import Part, Step
+
+OWNERS = [
+    Owner("layer", "dense", "Dense", ("/a.py", 3)),
+    Owner("layer", "conv1", "Conv2D", ("/a.py", 4), "ResNet50"),
+    Owner("layer", "conv2", "Conv2D", ("/a.py", 4), "ResNet50"),
+    Owner("optimizer", "adam", "Adam", ("/a.py", 9)),
+]
+PROGRAM = """\
+HloModule jit_train_step
+
+%fused_computation (p: f32[8,4]) -> f32[8,4] {
+  %p = f32[8,4]{1,0} parameter(0)
+  %half = f32[2,4]{1,0} slice(%p), metadata={op_name="jit(train_step)/jvp(kerascheck0x)/dense/slice"}
+  ROOT %whole = f32[6,4]{1,0} add(%p, %p), metadata={op_name="jit(train_step)/kerascheck3x/adam/add"}
+}
+
+%product (p.1: f32[8,4]) -> f32[8,8] {
+  %relu = f32[800,400]{1,0} maximum(%p.1, %p.1), metadata={op_name="jit(train_step)/jvp(kerascheck1x)/conv1/max"}
+  ROOT %dot = f32[8,8]{1,0} dot(%relu, %relu), metadata={op_name="jit(train_step)/transpose(jvp(kerascheck0x))/dense/dot"}
+}
+
+ENTRY %main (x: f32[8,4]) -> (f32[8,4], f32[]) {
+  %x = f32[8,4]{1,0} parameter(0)
+  %add_fusion = f32[8,4]{1,0} fusion(%x), kind=kLoop, calls=%fused_computation, metadata={op_name="jit(train_step)/kerascheck3x/adam/add"}
+  %dot_fusion.1 = f32[8,8]{1,0} fusion(%x), kind=kOutput, calls=%product
+  ROOT %tuple = (f32[8,4]{1,0}, f32[]) tuple(%add_fusion, %add_fusion)
+}
+"""
+
+
+def test_an_operation_belongs_to_its_innermost_scope():
+    assert owner_of("StatefulPartitionedCall/kerascheck0x/model_1/kerascheck12x_1/dense_1/MatMul:MatMul") == (12, 0)
+    assert owner_of("StatefulPartitionedCall/gradient_tape/kerascheck0x_3/dense/MatMul/MatMul_1:MatMul") == (0, 1)
+    assert owner_of("jit(train_step)/transpose(jvp(kerascheck3x))/dense/dot_general") == (3, 1)
+    assert owner_of("StatefulPartitionedCall/AddN_1:AddN") is None
+
+
+def test_operations_of_tensorflow_are_counted_without_those_inside_them():
+    events = [
+        (0, 100, "ExecutorState::Process", None, None),
+        (10, 60, "StatefulPartitionedCall/kerascheck0x/dense/PyFunc:PyFunc", None, None),
+        (20, 50, "StatefulPartitionedCall/kerascheck3x/adam/Mul:Mul", None, None),
+        (60, 70, "StatefulPartitionedCall/gradient_tape/kerascheck1x/conv1/Conv2DBackpropFilter:Conv2DBackpropFilter", None, None),
+        (70, 90, "StatefulPartitionedCall/IteratorGetNext:IteratorGetNext", None, None),
+        (90, 95, "StatefulPartitionedCall/AddN:AddN", None, None),
+    ]  # fmt: skip
+    found, fused = attributed([("tf_Compute/1", events), ("tf_data_iterator/2", events)], {})
+    assert (found, fused) == ({(0, 0): 20, (3, 0): 30, (1, 1): 10, None: 5}, 0)
+
+
+def test_a_fused_operation_is_divided_among_its_layers():
+    names = hlo.names_of(hlo.of_text(PROGRAM))
+    events = [(0, 40, "add_fusion", "add_fusion", "jit"), (40, 60, "dot_fusion.1", "dot_fusion.1", "jit")]
+    found, fused = attributed([("tf_XLAEigen/1", events)], {"jit": names})
+    # A quarter of the elements are the layer's; a product takes all of a fusion.
+    assert (found, fused) == ({(0, 0): 10, (3, 0): 30, (0, 1): 20}, 40)
+
+
+def test_an_instruction_that_is_not_known_is_not_attributed():
+    found, _ = attributed([("tf_XLAEigen/1", [(0, 40, "copy", "copy", "jit")])], {})
+    assert found == {None: 40}
+
+
+@pytest.fixture
+def trace():
+    found = {(0, 0): 1e6, (1, 0): 2e6, (2, 1): 4e6, (3, 0): 2e6, None: 1e6}
+    facts = {**rows(OWNERS, (found, 0.0), 2), "steps": 2, "seconds_per_step": 0.005, "overhead_seconds": 0.5}
+    return restored(StepTrace, json.loads(json.dumps(facts)), "step_trace")
+
+
+def test_layers_of_one_class_and_line_are_one_row(trace):
+    assert list(layers.by_row(trace, Lines({}))) == [
+        "2 Conv2D of ResNet50 60% (a.py:4)",
+        "optimizer Adam 20% (a.py:9)",
+        "Dense 10% (a.py:3)",
+    ]
+    assert layers.by_direction(trace) == "forward 30%, backward 40%, optimizer 20%, not attributed 10%"
+    assert [row["share"] for row in _layers(trace)["rows"]] == pytest.approx([0.6, 0.2, 0.1])
+
+
+def test_the_leading_layer_is_the_cause_of_computing(trace):
+    facts = replace(FACTS, step_trace=trace)
+    step = Step("fit", 0.01, {Part.COMPUTE: 0.009}, ("/a.py", 30), [("/a.py", 1, 30)], facts=facts)
+    answer = diagnose(step, [], Lines({}))
+    cause = answer.causes[Part.COMPUTE]
+    assert (cause.what, cause.place) == ("2 Conv2D of ResNet50", ("/a.py", 4))
+    text = "\n".join(render(answer, 80))
+    assert "Operations: 2 Conv2D of ResNet50 60% (a.py:4), optimizer Adam 20%" in text
+    assert all(len(line) <= 80 for line in text.splitlines())
+
+
+def test_no_layer_leads_if_most_operations_are_not_attributed(trace):
+    unclear = replace(trace, unattributed_seconds=10 * trace.total_seconds, total_seconds=11 * trace.total_seconds)
+    assert layers.cause(unclear) is None
+    assert layers.cause(replace(trace, rows=())) is None
+    assert "no profiler" in layers.remark(replace(FACTS, failures={"layer_trace": "OSError: no profiler"}))
+    assert "belong to no layer" in layers.remark(replace(FACTS, step_trace=unclear))
