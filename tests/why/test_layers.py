@@ -40,8 +40,10 @@ HloModule jit_train_step
 
 ENTRY %main (x: f32[8,4]) -> (f32[8,4], f32[]) {
   %x = f32[8,4]{1,0} parameter(0)
+  %wrapped_iota = s32[8]{0} iota(), iota_dimension=0
+  %copy = s32[8]{0} copy(%wrapped_iota)
   %add_fusion = f32[8,4]{1,0} fusion(%x), kind=kLoop, calls=%fused_computation, metadata={op_name="jit(train_step)/kerascheck3x/adam/add"}
-  %dot_fusion.1 = f32[8,8]{1,0} fusion(%x), kind=kOutput, calls=%product
+  %dot_fusion.1 = f32[8,8]{1,0} fusion(%x, %copy), kind=kOutput, calls=%product
   ROOT %tuple = (f32[8,4]{1,0}, f32[]) tuple(%add_fusion, %add_fusion)
 }
 """
@@ -75,8 +77,15 @@ def test_a_fused_operation_is_divided_among_its_layers():
     assert (found, fused) == ({(0, 0): 10, (3, 0): 30, (0, 1): 20}, 40)
 
 
-def test_an_instruction_that_is_not_known_is_not_attributed():
-    found, _ = attributed([("tf_XLAEigen/1", [(0, 40, "copy", "copy", "jit")])], {})
+def test_an_instruction_that_xla_adds_belongs_to_its_reader():
+    names = hlo.names_of(hlo.of_text(PROGRAM))
+    found, _ = attributed([("tf_XLAEigen/1", [(0, 40, "copy", "copy", "jit")])], {"jit": names})
+    assert found == {(0, 1): 40}
+
+
+@pytest.mark.parametrize("programs", [{}, {"jit": {}}, {"jit": {"copy": []}}])
+def test_an_instruction_that_is_not_known_is_not_attributed(programs):
+    found, _ = attributed([("tf_XLAEigen/1", [(0, 40, "copy", "copy", "jit")])], programs)
     assert found == {None: 40}
 
 

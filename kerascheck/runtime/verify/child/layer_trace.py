@@ -195,7 +195,7 @@ def attributed(threads, programs):
         for seconds, (_, _, operation, instruction, program) in _alone(events):
             shares: dict = collections.defaultdict(float)
             if instruction is not None:
-                for part, weight in programs.get(program, {}).get(instruction, [("", 1.0)]):
+                for part, weight in programs.get(program, {}).get(instruction) or [("", 1.0)]:
                     shares[owner_of(part)] += weight
             else:
                 shares[owner_of(operation)] += 1.0
