@@ -134,7 +134,8 @@ def _read_late_facts(process: ScriptProcess, report: TrainingReport) -> None:
                 if message.last:
                     return
     except (Ended, TooLate):
-        # The earlier diagnostics have sent their facts.
+        # The earlier diagnostics have sent their facts; the trace is the last one.
+        report.facts = replace(report.facts, failures={**report.facts.failures, "layer_trace": TOO_LATE})
         if report.facts.alone_seconds_per_batch is None:
             failures = {**report.facts.failures, "pipeline_alone": "the data does not start again"}
             report.facts = replace(report.facts, failures=failures)

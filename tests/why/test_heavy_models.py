@@ -1,0 +1,37 @@
+"""The leading layer of trainings with a known heavy part, by ``kerascheck why``."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from why.heavy_models import HEAVY
+
+pytestmark = [pytest.mark.slow, pytest.mark.alone]
+
+IN_THE_SUITE = (
+    "one huge convolution", "an LSTM", "a Lambda in NumPy", "an expensive metric", "an expensive loss",
+    "an optimizer of many small variables",
+)  # fmt: skip
+"""The others take about half a minute each as well; run them with ``KERASCHECK_ALL_MODELS=1``."""
+
+
+@pytest.mark.parametrize("backend", ["tensorflow", "jax"])
+@pytest.mark.parametrize("name", HEAVY if os.environ.get("KERASCHECK_ALL_MODELS") else IN_THE_SUITE)
+def test_the_heavy_part_leads_with_its_line(tmp_path, name, backend):
+    pytest.importorskip(backend)
+    heavy = HEAVY[name]
+    script = tmp_path / "train.py"
+    script.write_text(heavy.script())
+    command = [sys.executable, "-m", "kerascheck", "why", str(script), "--python", sys.executable]
+    environment = {**os.environ, "KERAS_BACKEND": backend}
+    result = subprocess.run(
+        [*command, "--output-format", "json"], capture_output=True, text=True, timeout=300, env=environment
+    )
+    assert result.returncode == 0, result.stderr
+    found = json.loads(result.stdout)["layers"]
+    first = found["rows"][0]
+    assert (first["role"], first["kind"]) == (heavy.role, heavy.kind)
+    assert heavy.line in script.read_text().splitlines()[first["place"]["line"] - 1]
+    assert found["unattributed_share"] < 0.3
