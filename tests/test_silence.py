@@ -170,6 +170,38 @@ for epoch in range(100):
 """
 
 
+LARGE = """\
+import tensorflow as tf
+{}
+generator = tf.keras.applications.ResNet50(weights=None)
+generator.compile("adam", "mse")
+generator.fit(load(), epochs=10)
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("discriminator = make()", "names say that this program trains two networks against each other"),
+        ("set_up(mixed_precision=True)", "`mixed_precision` says that this program may choose its precision"),
+        (
+            "discriminator = make(fp16=0)",
+            "names say that this program trains two networks against each other"
+            " and `fp16` says that this program may choose its precision",
+        ),
+        ("tf.keras.backend.set_floatx('float64')", "this program computes in float64"),
+        ("import gym", "this program uses environments for reinforcement learning"),
+        ("tf.config.set_visible_devices([], 'GPU')", "this program hides the GPUs"),
+        ("tf.tpu.experimental.initialize_tpu_system()", "this program runs on TPUs only"),
+    ],
+)
+def test_kind_of_program_is_the_reason(explained, line, reason):
+    assert said(explained(5, LARGE.format(line)), "KC301") == [
+        f"missing-mixed-precision looked at `generator.fit(load(), epochs=10)`: {reason}."
+    ]
+    assert "reports this line" in said(explained(5, LARGE.format("make()")), "KC301")[0]
+
+
 @pytest.mark.parametrize("line", [5, 8])
 def test_compiled_step_is_the_reason_at_its_definition_and_update(explained, line):
     sentence = "eager-train-step looked at `def train_step(x, y):`: tf.function compiles it."

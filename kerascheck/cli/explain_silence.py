@@ -7,7 +7,8 @@ rule then reports the line, the fact is its reason.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kerascheck.catalog import registry
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from kerascheck.catalog.registry import RuleSpec
     from kerascheck.finding import Finding, SortKey
     from kerascheck.meaning.module import Module
+    from kerascheck.meaning.program.program import Program
     from kerascheck.project.discovery import File
     from kerascheck.source import Source
 
@@ -63,7 +65,7 @@ def explain(source: Source, file: File, line: int, cell: int | None = None) -> I
         yield from (f"{spec.code} {spec.name} {text}" for text in statements)
         if not statements:
             silent.append(spec)
-    for suppose in (_as_if_trained, _as_if_repeated, _as_if_eager):
+    for suppose in (_as_if_trained, _as_if_repeated, _as_if_eager, *_other_programs(module)):
         supposed = _load(source, file)
         fact = suppose(supposed, here)
         for spec in list(silent) if fact else ():
@@ -285,3 +287,28 @@ def _as_if_eager(module: Module, here: int) -> str | None:
         module.run.compiled.discard(frame.function.node if frame.function is not None else frame.node)
     module.memory.pop(find_traced_calls, None)
     return "tf.function compiles it" if compiled else None
+
+
+_PROGRAM_FACTS: dict[str, Callable[[Program], str]] = {
+    "adversarial": lambda program: "names say that this program trains two networks against each other",
+    "mentions_precision": lambda program: f"`{program.precision_mention}` says that this program may choose its precision",
+    "uses_float64": lambda program: "this program computes in float64",
+    "reinforcement_learning": lambda program: "this program uses environments for reinforcement learning",
+    "pins_cpu": lambda program: "this program hides the GPUs",
+    "needs_tpu": lambda program: "this program runs on TPUs only",
+}  # fmt: skip
+"""Properties of a program that exclude it from a rule as a whole, each with its description."""
+
+
+def _other_programs(module: Module) -> Iterator[Callable[[Module, int], str]]:
+    """Suppositions that deny the facts about a program: each fact alone, then all of them together."""
+    facts = [fact for fact in _PROGRAM_FACTS if getattr(module.program, fact)]
+    for denied in (*((fact,) for fact in facts), *((tuple(facts),) if len(facts) > 1 else ())):
+        yield partial(_as_if_without, denied, " and ".join(_PROGRAM_FACTS[fact](module.program) for fact in denied))
+
+
+def _as_if_without(facts: Sequence[str], described: str, module: Module, here: int) -> str:
+    """Tell a module that its program lacks these facts; returns them in words."""
+    for fact in facts:
+        setattr(module.program, fact, False)
+    return described

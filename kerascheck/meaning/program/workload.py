@@ -164,9 +164,15 @@ class Workload(Trainings):
 
         Ignores functions and classes that it never names, and settings that it never reads.
         """
-        return self._mentions(PRECISION_OPTIONS) and any(
-            map(PRECISION_OPTIONS.search, without_unread_settings(self.reached_code))
-        )
+        return self.precision_mention is not None
+
+    @cached_property
+    def precision_mention(self) -> str | None:
+        """The first words of the program that mention a precision: see :meth:`mentions_precision`."""
+        if not self._mentions(PRECISION_OPTIONS):
+            return None
+        found = map(PRECISION_OPTIONS.search, without_unread_settings(self.reached_code))
+        return next((match[0] for match in found if match is not None), None)
 
     @cached_property
     def suppresses_boxes(self) -> bool:
