@@ -168,6 +168,16 @@ def feeds_back(loop: ExecutionPath, call: cst.Call) -> bool:
     return bool((needed - fresh) & _reached(results, [(sources, targets) for targets, sources, _ in flows]))
 
 
+def value_reaches(tree: Tree, code: cst.CSTNode, value: cst.CSTNode, end: cst.CSTNode) -> bool:
+    """Whether names of some code carry the value of one of its expressions to another; ignores the order of lines."""
+    around = {value, *tree.ancestors(value)}
+    if end in around:
+        return True
+    flows = list(_flows(tree, code))
+    results = set[str]().union(*(targets for targets, _, source in flows if source in around))
+    return bool(_read(tree, end) & _reached(results, [(sources, targets) for targets, sources, _ in flows]))
+
+
 def _flows(tree: Tree, body: cst.CSTNode) -> Iterator[tuple[set[str], set[str], cst.CSTNode]]:
     """Names that a piece of code gives a value, each with the names in the value, and the value."""
     for node in tree.descendants(body):

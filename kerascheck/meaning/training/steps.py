@@ -10,6 +10,7 @@ from math import inf
 
 import libcst as cst
 
+from kerascheck.interpreter.code_location import CodeLocation
 from kerascheck.interpreter.module import Module
 from kerascheck.interpreter.values import (
     Call,
@@ -39,8 +40,10 @@ from kerascheck.meaning.calls import CallIndex
 from kerascheck.meaning.data.games import steps_environment
 from kerascheck.meaning.data.mapped_functions import Created, creates_state
 from kerascheck.meaning.data.pipelines import Pipelines
+from kerascheck.meaning.graph.compiled_twins import CompiledTwins
 from kerascheck.meaning.graph.trace_state import is_captured
 from kerascheck.meaning.graph.traced_code import asks_for_mode
+from kerascheck.meaning.program.lent_gradients import is_part_of_steps, lent_gradients
 from kerascheck.meaning.program.loops import A_FEW_STEPS, SHORT_LOOP, most_iterations
 from kerascheck.meaning.program.program import Program
 from kerascheck.meaning.program.tapes import Tape, seen_from, tape_of
@@ -74,6 +77,8 @@ class EagerStep:
         module, node: the ``def`` of the step. For a step inside the loop, the ``with tf.GradientTape()`` or the
             statement that calls its function.
         is_function: whether the node is the ``def``.
+        lending: the tape of a function whose caller passes its gradients to another function, which applies them; None
+            if the step updates the weights itself.
         update: the call that updates the weights.
         loop: the loop that runs the step.
         turns: the maximum number of runs; infinite if unknown.
@@ -97,6 +102,7 @@ class EagerStep:
     module: ModuleLike
     node: cst.CSTNode
     is_function: bool
+    lending: CodeLocation | None
     update: Call
     loop: ExecutionPath
     turns: float
@@ -117,67 +123,32 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
     """
     updates = _updates(module)
     compiled = {call.node for call in updates if call.path.traced_by()}
-    twins = _Twins(module)
-    seen = set()
+    twins = CompiledTwins(module)
+    seen, known = set(), []
     for call in updates:
         if call.node in compiled or not _is_looped(call) or twins.cover(call):
             continue
         tape = tape_of(module, call)
-        if tape is None or any(_calls_saved_model(module, each) for each in {tape.frame, tape.call.path.frame}):
+        if tape is None:
             continue
-        # A tutorial on one number and its gradient takes as long when compiled.
-        if most_iterations(call.path) <= SHORT_LOOP and not _runs_layers(module, tape, call):
+        known.append(tape)
+        step = _eager_step(module, call, tape, call)
+        if step is not None and step.node not in seen:
+            seen.add(step.node)
+            yield step
+    for lent in lent_gradients(module, updates):
+        if not _is_looped(lent.gradient) or twins.cover(lent.gradient) or is_part_of_steps(lent, known):
             continue
-        inner = tape.path.innermost_loop(within="function", comprehensions=False)
-        loop = inner or tape.frame.innermost_loop(within="program", comprehensions=False)
-        if loop is None or _has_to_stay_eager(module, call, tape, inner, loop):
-            continue
-        written, node = _written_as(tape, inner)
-        if node not in seen:
-            seen.add(node)
-            yield _eager_step(module, call, tape, inner, loop, written, node)
+        step = _eager_step(module, lent.gradient, lent.tape, lent.update)
+        if step is not None and step.node not in seen:
+            seen.add(step.node)
+            yield step
 
 
 def _updates(module: Module) -> list[Call]:
     """The calls that update the weights of a model, by an optimizer or by hand."""
     program = module.once(Program)
     return [*program.updates, *program.assigned_updates]
-
-
-class _Twins:
-    """Functions that a module defines twice for comparison: with tf.function, and without."""
-
-    def __init__(self, module: Module) -> None:
-        tree = module.tree
-        self._module = module
-        self._compiled = [
-            node
-            for node in module.run.compiled
-            if isinstance(node, cst.FunctionDef) and node in tree.parents and tree.enclosing(node, cst.ClassDef) is None
-        ]
-        self._called = (
-            {entry.receiver.node for entry in module.run.entries if isinstance(entry.receiver, Function)}
-            if self._compiled
-            else set()
-        )
-
-    def cover(self, call: Call) -> bool:
-        """Whether a function around ``call`` is compiled, is unknown, or has a compiled twin."""
-        return any(
-            function.opaque or function.node in self._module.run.compiled or self._is_compared(function)
-            for function in call.path.functions()
-        )
-
-    def _is_compared(self, function: Function) -> bool:
-        """Whether it is defined twice, except if it only replaces the compiled one."""
-        if function.owner is not None or function.module is not self._module:
-            return False
-        tree = self._module.tree
-        return any(
-            twin.name.value == function.name
-            and (twin in self._called or tree.range_of(twin)[0] > tree.range_of(function.node)[0])
-            for twin in self._compiled
-        )
 
 
 def _is_looped(call: Call) -> bool:
@@ -230,23 +201,27 @@ def _written_as(tape: Tape, inner: ExecutionPath | None) -> tuple[ModuleLike, cs
     return function.module, function.node
 
 
-def _eager_step(
-    module: Module,
-    call: Call,
-    tape: Tape,
-    inner: ExecutionPath | None,
-    loop: ExecutionPath,
-    written: ModuleLike,
-    node: cst.CSTNode,
-) -> EagerStep:
+def _eager_step(module: Module, call: Call, tape: Tape, update: Call) -> EagerStep | None:
+    """The step from a tape to a call that applies or returns its gradients; None if compiling it would not pay off."""
     frame = tape.frame
+    if any(_calls_saved_model(module, each) for each in {frame, tape.call.path.frame}):
+        return None
+    # A tutorial on one number and its gradient takes as long when compiled.
+    if most_iterations(call.path) <= SHORT_LOOP and not _runs_layers(module, tape, call):
+        return None
+    inner = tape.path.innermost_loop(within="function", comprehensions=False)
+    loop = inner or frame.innermost_loop(within="program", comprehensions=False)
+    if loop is None or _has_to_stay_eager(module, call, tape, inner, loop):
+        return None
+    written, node = _written_as(tape, inner)
     reads = _readings(module, tape, inner if inner is not None else frame, call)
     is_function = inner is None and frame.function is not None
     return EagerStep(
         written,
         node,
         is_function,
-        call,
+        CodeLocation(tape.path.module, tape.path.module.tree.statement(tape.node)) if call is not update else None,
+        update,
         loop,
         most_iterations(call.path),
         needs_python=any(not under for _, under in reads)
@@ -269,7 +244,8 @@ def _is_meant(module: Module, call: Call, tape: Tape, loop: ExecutionPath) -> bo
         or _is_named_eager(tape.frame)
         or asks_for_mode(call.path)
         or _sets_hyper(module, loop)
-        or _moves_inputs(module, tape, call)
+        or call.name != GRADIENT_TAPE_GRADIENT
+        and _moves_inputs(module, tape, call)
         or _is_run_by_others(module, tape, call)
         or _is_shown_compiled(module, tape.call)
     )

@@ -14,14 +14,16 @@ class EagerTrainStep(Rule):
     loop. Updates are `apply_gradients`, `apply` and `minimize`, and as an info `assign_sub`.
 
     The finding is at the `def` of the step, or at the `with tf.GradientTape()` of a step written directly into the
-    loop. If a function computes the gradients and the loop applies them, it is at the call of that function.
+    loop. If a function computes the gradients and the loop applies them, it is at the call of that function. If the
+    loop passes them to another function that applies them, it is at the tape.
 
     ## Why it costs
 
     Outside `tf.function`, Python starts every operation of the forward pass, the backward pass and the optimizer
     separately. An accelerator finishes a small operation before Python can start the next one, and waits. An eager
-    step of a small dense network took 29 times as long as under `tf.function`. For a small CNN it was 5.9 times (2 CPU
-    cores, TensorFlow 2.21, no GPU). The larger the single operations, the smaller the loss.
+    step of a small dense network took 29 times as long as under `tf.function`. For a small CNN it was 5.9 times, and for
+    the gradients of a small critic alone at least 9 times (2 CPU cores, TensorFlow 2.21, no GPU). The larger the single
+    operations, the smaller the loss.
 
     Popular advice replaces `fit` by a custom loop for speed. But `fit` compiles its step, and an eager loop does not.
 
@@ -33,9 +35,12 @@ class EagerTrainStep(Rule):
 
     - The step, an enclosing function, or a caller is a `tf.function`.
     - The program passes the step to `tf.function(step)`, or to `strategy.run` inside a `tf.function`.
-    - Another function computes the gradients, and the same iteration calls a compiled function with a tape.
+    - The loop applies gradients, the names do not show from which function, and the same iteration calls a compiled
+      function with a tape.
     - The step overrides `train_step` of a Keras model.
-    - The code updates no weights: saliency maps, Grad-CAM, a few steps on the pixels of an image.
+    - The code updates no weights: saliency maps, Grad-CAM, a few steps on the pixels of an image. Gradients that a
+      function returns count only if an update of the same iteration receives them, judging by the names.
+    - A function computes its gradients in a loop of its own, or under another tape of the same iteration.
     - The tape spans calls of a Python environment, as in reinforcement learning. In such a program, also a step
       written into the loop, or one that calls `predict`, NumPy or `random`. A step in a separate function that only
       uses TensorFlow is still reported.
@@ -108,14 +113,10 @@ class EagerTrainStep(Rule):
     def check(self, module):
         for step in training.eager_steps(module):
             remedy = _remedy(step)
-            because = (
-                "Part of it is a tf.function, but Python dispatches the rest one by one, including the gradients and the weight update."
-                if step.is_compiled_in_part
-                else "Nothing on the way from the loop to the weight update is compiled, so Python dispatches every operation of every step."
-            )
+            because = _because(step)
             yield self.finding(
-                step,
-                f"{'This training step runs' if step.is_function else 'This loop trains'} eagerly, operation by operation; {remedy}.",
+                step.lending or step,
+                f"{_subject(step)} eagerly, operation by operation; {remedy}.",
                 because=because
                 if step.reads is None
                 else f"{because} Inside a tf.function, .numpy() and NumPy functions of tensors raise.",
@@ -131,6 +132,22 @@ class EagerTrainStep(Rule):
                     ),
                 ),
             )
+
+
+def _because(step):
+    """The part of the step that Python runs, as a sentence."""
+    if step.is_compiled_in_part:
+        rest = "the gradients" if step.lending is not None else "the gradients and the weight update"
+        return f"Part of it is a tf.function, but Python dispatches the rest one by one, including {rest}."
+    end = "the gradients" if step.lending is not None else "the weight update"
+    return f"Nothing on the way from the loop to {end} is compiled, so Python dispatches every operation of every step."
+
+
+def _subject(step):
+    """The code that runs eagerly, with its verb."""
+    if step.lending is not None:
+        return "This function computes gradients"
+    return "This training step runs" if step.is_function else "This loop trains"
 
 
 def _doubt(module, step):
