@@ -20,6 +20,7 @@ from typing import Any
 
 from kerascheck.runtime.plain import fields_of, restored
 from kerascheck.runtime.verify.batch_sizes import BatchSizes
+from kerascheck.runtime.verify.samples import FitStart, Samples, Timeline
 from kerascheck.runtime.verify.step_trace import StepTrace
 
 Place = tuple[str, int]
@@ -174,77 +175,6 @@ class FitArguments:
     """Lengths of the arrays and lists in a generator's frame, by name."""
     batches_of_a_pass: int | None = None
     """``len()`` of a ``PyDataset``."""
-
-
-@dataclass(frozen=True, slots=True)
-class ThreadSample:
-    """Number of samples of one line in a thread other than the main one."""
-
-    path: str | None
-    """None if no frame of the script was on the stack; then ``function`` is a library's."""
-    line: int | None
-    function: str
-    library: str | None
-    """Package that the line called into."""
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class MainSample:
-    """Number of samples of one line in the main thread."""
-
-    kind: str
-    """Activity: "tracing", "input", "callback", "between epochs", "executing" or "python"."""
-    path: str | None
-    line: int | None
-    function: str
-    library: str | None
-    count: int
-
-    @property
-    def in_thread(self) -> ThreadSample:
-        """The sample without its activity."""
-        return ThreadSample(self.path, self.line, self.function, self.library, self.count)
-
-
-@dataclass(frozen=True, slots=True)
-class Samples:
-    """Samples of the profiler."""
-
-    total: int = 0
-    """Number of samples; each covers all threads."""
-    main: tuple[MainSample, ...] = ()
-    """Busiest lines first."""
-    others: tuple[ThreadSample, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class FitStart:
-    """From the call of ``fit`` to the end of its first step."""
-
-    seconds: float | None = None
-    total: int = 0
-    """Samples taken meanwhile."""
-    main: tuple[MainSample, ...] = ()
-    """Samples at the innermost line of the script, so tracing counts for the traced line."""
-
-
-@dataclass(frozen=True, slots=True)
-class TimelineSegment:
-    """A run of equal samples of the main thread; times are moments of the process clock."""
-
-    start: float
-    end: float
-    kind: str
-
-
-@dataclass(frozen=True, slots=True)
-class Timeline:
-    """The main thread during the newest sampled steps."""
-
-    main: tuple[TimelineSegment, ...] = ()
-    steps: tuple[float, ...] = ()
-    """Moments at which steps ended."""
 
 
 @dataclass(frozen=True, slots=True)

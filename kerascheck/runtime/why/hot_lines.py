@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from kerascheck.runtime.verify.messages import FitStart, MainSample, Place, Samples, ThreadSample, TrainingFacts
+from kerascheck.runtime.verify.messages import Place, TrainingFacts
+from kerascheck.runtime.verify.samples import FitStart, MainSample, Samples, ThreadSample
 from kerascheck.runtime.why.step import HotLine, Part
 
 _PARTS: Mapping[str, Part] = {

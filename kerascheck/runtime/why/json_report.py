@@ -13,7 +13,8 @@ from kerascheck.runtime.plain import plain
 from kerascheck.runtime.verify.analysis import Stage
 from kerascheck.runtime.verify.gpu_summary import GpuSummary
 from kerascheck.runtime.verify.json_report import FindingJson, GpuJson, VerdictJson, finding_json
-from kerascheck.runtime.verify.messages import Place, Timeline
+from kerascheck.runtime.verify.messages import Place
+from kerascheck.runtime.verify.samples import Timeline
 from kerascheck.runtime.verify.step_trace import StepTrace
 from kerascheck.runtime.verify.verdict import Verdict
 from kerascheck.runtime.why import batch_sizes
