@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from verify.made_up import WIRE_FACTS
 
-from kerascheck.runtime.verify import child, messages
+from kerascheck.runtime.verify import child, messages, samples
 from kerascheck.runtime.verify.messages import (
     BlockTiming,
     Frame,
@@ -96,8 +96,8 @@ def test_a_damaged_message_ends_the_run_with_that_error(tmp_path, monkeypatch):
 
 MESSAGES = (Started, Ready, TrainingStart, BlockTiming, TrainingReport)
 AS_ARRAYS = {
-    messages.Frame, messages.StepTime, messages.TensorSpec, messages.Feeder, messages.PredictCall, messages.ThreadSample,
-    messages.MainSample, messages.TimelineSegment, messages.LookupLayer, messages.EmbeddingTable, messages.VisibleDevices,
+    messages.Frame, messages.StepTime, messages.TensorSpec, messages.Feeder, messages.PredictCall, samples.ThreadSample,
+    samples.MainSample, samples.TimelineSegment, messages.LookupLayer, messages.EmbeddingTable, messages.VisibleDevices,
     OwnerTime,
 }  # fmt: skip
 ENVELOPE = {"event", "last"}

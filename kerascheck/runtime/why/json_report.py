@@ -127,7 +127,7 @@ class LayersJson(TypedDict):
 
 
 class TimelineJson(TypedDict):
-    """:class:`kerascheck.runtime.verify.messages.Timeline`, in seconds of the clock of the measured process."""
+    """:class:`kerascheck.runtime.verify.samples.Timeline`, in seconds of the clock of the measured process."""
 
     main: list[tuple[float, float, str]]
     """Start, end and kind."""
