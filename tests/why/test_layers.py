@@ -23,6 +23,7 @@ OWNERS = [
     Owner("layer", "conv1", "Conv2D", ("/a.py", 4), "ResNet50"),
     Owner("layer", "conv2", "Conv2D", ("/a.py", 4), "ResNet50"),
     Owner("optimizer", "adam", "Adam", ("/a.py", 9)),
+    Owner("layer", "pool", "MaxPooling2D", ("/a.py", 4), "ResNet50"),
 ]
 PROGRAM = """\
 HloModule jit_train_step
@@ -91,7 +92,7 @@ def test_an_instruction_that_is_not_known_is_not_attributed(programs):
 
 @pytest.fixture
 def trace():
-    found = {(0, 0): 1e6, (1, 0): 2e6, (2, 1): 4e6, (3, 0): 2e6, None: 1e6}
+    found = {(0, 0): 1e6, (1, 0): 2e6, (2, 1): 4e6, (3, 0): 2e6, None: 1e5, (4, 0): 9e5}
     facts = {**rows(OWNERS, (found, 0.0), 2), "steps": 2, "seconds_per_step": 0.005, "overhead_seconds": 0.5}
     return restored(StepTrace, json.loads(json.dumps(facts)), "step_trace")
 
@@ -101,9 +102,10 @@ def test_layers_of_one_class_and_line_are_one_row(trace):
         "2 Conv2D of ResNet50 60% (a.py:4)",
         "optimizer Adam 20% (a.py:9)",
         "Dense 10% (a.py:3)",
+        "MaxPooling2D 9%",
     ]
-    assert layers.by_direction(trace) == "forward 30%, backward 40%, optimizer 20%, not attributed 10%"
-    assert [row["share"] for row in _layers(trace)["rows"]] == pytest.approx([0.6, 0.2, 0.1])
+    assert layers.by_direction(trace) == "forward 39%, backward 40%, optimizer 20%, not attributed 1%"
+    assert [row["share"] for row in _layers(trace)["rows"]] == pytest.approx([0.6, 0.2, 0.1, 0.09])
 
 
 def test_the_leading_layer_is_the_cause_of_computing(trace):

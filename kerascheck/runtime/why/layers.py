@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from kerascheck.runtime.verify.messages import TrainingFacts
 from kerascheck.runtime.verify.step_trace import OwnerTime, StepTrace
@@ -37,11 +38,16 @@ def cause(trace: StepTrace | None) -> Cause | None:
 
 
 def by_row(trace: StepTrace, lines: Lines) -> Iterator[str]:
-    """Rows with their shares and places, longest first."""
+    """Rows with their shares and places, longest first; only the first row of a line names it."""
+    named = set()
     for row in trace.rows:
-        if trace.share(row) >= _SHOWN:
-            place = f" ({lines.shown(*row.place)})" if row.place else ""
-            yield f"{label(row)} {trace.share(row):.0%}{place}"
+        if trace.share(row) < _SHOWN:
+            continue
+        if row.place is None or row.place in named:
+            yield f"{label(replace(row, maker=None))} {trace.share(row):.0%}"
+        else:
+            yield f"{label(row)} {trace.share(row):.0%} ({lines.shown(*row.place)})"
+            named.add(row.place)
 
 
 def by_direction(trace: StepTrace) -> str:
