@@ -99,6 +99,13 @@ FACTS_HERE = WIRE_FACTS | {
         "main": [[5.0, 5.1, "executing"], [5.1, 5.2, "python"], [5.2, 5.3, "tracing"], [5.3, 5.4, "callback"], [5.4, 5.5, "input"]],
         "steps": [4.0, 5.02, 5.12, 5.22, 5.32, 5.42, 9.0],
     },
+    "step_trace": {
+        "rows": [
+            ["layer", f"a{EVIL}", f"Dense{EVIL}", 2, 0.001, 0.002, [PATH, 4], f"Net{EVIL}"],
+            ["loss", "loss", "", 1, 0.0005, 0.0, None, None],
+        ],
+        "unattributed_seconds": 0.0005, "fused_seconds": 0.0, "total_seconds": 0.004, "steps": 9, "overhead_seconds": 1.5,
+    },
 }  # fmt: skip
 HOT = [
     HotLine(PATH, 3, f"load{EVIL}", "numpy", 0.5),
@@ -162,6 +169,13 @@ def test_page_is_whole_escaped_and_loads_nothing():
     assert "alert(1)" in page.text
     assert "\x1b" not in text and "\u202e" not in text
     assert not re.search(r"https?:|url\(|@import", text)
+
+
+def test_layers_are_listed_with_their_lines():
+    text = Page(render(full(), None)).text
+    assert "2 Dense" in text and "1 ms forward, 2 ms backward" in text
+    assert "forward 25%, backward 50%, loss 12%, not attributed 12%" in text
+    assert "tracing and reading took 1.5 s" in text
 
 
 @pytest.mark.parametrize("part", Part, ids=lambda part: part.name)
