@@ -85,7 +85,7 @@ def test_a_slow_generator_is_named_with_its_line(measured):
 def test_a_slow_callback_is_named_with_its_line(measured):
     report = measured["in_arrays"]["report"]
     assert of_steps(report)[0] == "callbacks"
-    assert report["causes"]["callbacks"] == [str(TRAININGS), line_of("time.sleep(0.004)")]
+    assert report["causes"]["callbacks"] == [str(TRAININGS), line_of("time.sleep(0.01)")]
     assert report["shares"]["validation"] > 0
 
 

@@ -46,7 +46,7 @@ def arrays(rows=ROWS):
     return numbers.random((rows, WIDTH), "float32"), numbers.integers(0, 10, rows)
 
 
-def batches(rows=ROWS, seconds=0.004):
+def batches(rows=ROWS, seconds=0.015):
     x, y = arrays(rows)
     for start in range(0, rows, BATCH):
         time.sleep(seconds)
@@ -55,7 +55,7 @@ def batches(rows=ROWS, seconds=0.004):
 
 class Counting(keras.callbacks.Callback):
     def on_train_batch_end(self, batch, logs=None):
-        time.sleep(0.004)
+        time.sleep(0.01)
 
 
 def digest(trained):
@@ -205,7 +205,7 @@ def python_in_graphs():
     class Slow(keras.layers.Layer):
         def call(self, x):
             def root(values):
-                time.sleep(0.006)  # in the step
+                time.sleep(0.02)  # in the step
                 return np.sqrt(values)
 
             result = tf.numpy_function(root, [x], tf.float32)
@@ -214,7 +214,7 @@ def python_in_graphs():
 
     def load(number):
         def read(number):
-            time.sleep(0.002)  # in the pipeline
+            time.sleep(0.006)  # in the pipeline
             return np.zeros(WIDTH, "float32")
 
         row = tf.numpy_function(read, [number], tf.float32)
