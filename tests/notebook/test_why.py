@@ -26,9 +26,9 @@ def make():
     return made
 """
 BATCHES = """\
-def batches(count=250):
+def batches(count=120):
     for number in range(count):
-        time.sleep(0.005)
+        time.sleep(0.015)
         yield np.full((8, 32), number % 7, "float32"), np.zeros((8, 10), "float32")
 """
 STATE = """\
@@ -58,7 +58,7 @@ def kernel(tmp_path_factory):
 def test_a_fit_is_explained_with_the_cell_of_its_cause(kernel):
     ran = kernel.run("%%why\nhistory = make().fit(batches(), verbose=0)\nhistory.epoch")
     assert not ran.error
-    assert "waiting for data" in ran.text and "cell 3:3  time.sleep(0.005)" in ran.text
+    assert "waiting for data" in ran.text and "cell 3:3  time.sleep(0.015)" in ran.text
     assert "per step of 8 rows (fit, tensorflow)" in ran.text
     assert ran.text.rstrip().endswith("[0]"), "the cell shows its value"
     assert ran.html.startswith("<iframe srcdoc=")
@@ -76,10 +76,10 @@ def test_the_training_ends_as_without_the_magic(kernel):
 def test_a_cell_that_runs_again_is_named_anew(kernel):
     before = kernel.run("print(get_ipython().execution_count)")
     assert before.text
-    kernel.run(BATCHES.replace("0.005", "0.006"), "data")
-    kernel.run(BATCHES.replace("0.005", "0.007"), "data")
+    kernel.run(BATCHES.replace("0.015", "0.016"), "data")
+    kernel.run(BATCHES.replace("0.015", "0.017"), "data")
     ran = kernel.run("%%why\n_ = make().fit(batches(), verbose=0)")
-    assert "time.sleep(0.007)" in ran.text
+    assert "time.sleep(0.017)" in ran.text
 
 
 def test_errors_of_the_cell_pass_through(kernel):
