@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import functools
+import contextlib
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -48,11 +48,16 @@ class Extension:
         """Note the lines that create datasets, until :meth:`close`: a later cell may train on them."""
         patches = Patches()
         self._undo.append(patches.undo)
-        record = functools.partial(dataset_places.record, patches, dataset_places.IN_THIS_PROCESS)
-        if hasattr(sys.modules.get("tensorflow"), "data"):
-            record()
+
+        def record(module: object) -> None:
+            # A TensorFlow that is unlike those known here must not fail to import because of this.
+            with contextlib.suppress(ImportError, AttributeError):
+                dataset_places.record(patches, dataset_places.IN_THIS_PROCESS)
+
+        if "tensorflow" in sys.modules:
+            record(sys.modules["tensorflow"])
             return
-        finder = AfterImport({"tensorflow": [lambda module: record()]})
+        finder = AfterImport({"tensorflow": [record]})
         patches.on_undo(finder.stop)
         sys.meta_path.insert(0, finder)
 

@@ -165,6 +165,8 @@ class _Fits:
             self._why.close()
 
     def _patch(self, patches: Patches, keras: ModuleType) -> None:
+        if not hasattr(getattr(keras, "Model", None), "fit"):
+            return
         owner = definer(keras.Model, "fit")
         original = owner.fit
         signature = inspect.signature(original)
