@@ -106,8 +106,7 @@ def test_a_semicolon_hides_the_value(kernel):
 def test_a_dataset_of_an_earlier_cell_is_named(kernel):
     code = """\
 rows = tf.data.Dataset.range(4000)
-slow = rows.map(lambda i: (tf.sort(tf.random.stateless_uniform((60000,), [i, 1]))[:32], tf.zeros(10)))
-slow = slow.batch(8)"""
+slow = rows.map(lambda i: (tf.sort(tf.random.stateless_uniform((60000,), [i, 1]))[:32], tf.zeros(10))).batch(8)"""
     kernel.run("import tensorflow as tf")
     kernel.run(code)
     ran = kernel.run("%%why\n_ = make().fit(slow.take(250), verbose=0)")

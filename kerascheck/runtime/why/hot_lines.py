@@ -38,9 +38,11 @@ def input_lines(facts: TrainingFacts, place: Place | None) -> list[HotLine]:
     samples = facts.samples
     inside = {(line.path, line.function) for line in inside_lines(facts, place)}
     seen = [sample for sample in samples.others if (sample.path, sample.function) not in inside]
+    trains = {(sample.path, sample.function) for sample in samples.main if _is_at(sample, place)}
     for sample in samples.main:
-        # A loop that waits inside TensorFlow for its next element runs no Python.
-        waits = (sample.path, sample.line) == place and sample.library == "tensorflow"
+        # A loop that waits inside TensorFlow for its next element runs no Python. Its header may be another line.
+        is_loop = _is_at(sample, place) or (sample.path, sample.function) in trains
+        waits = is_loop and sample.library == "tensorflow"
         if sample.kind == "input" and not waits:
             seen.append(sample.in_thread)
     return _merged(seen, samples.total)
