@@ -6,24 +6,15 @@ must not do. An interrupt ends the process, and the next request starts another.
 
 from __future__ import annotations
 
-import os
 import pickle
-import signal
 import subprocess
-import sys
 from dataclasses import dataclass
-from pathlib import Path
 
-import kerascheck
+from kerascheck.runtime import isolated
 from kerascheck.source import Source
 
-_PROGRAM = """\
-import sys
-sys.path += [path for path in sys.argv[1:] if path not in sys.path]
-"""
-"""Appends the kernel's folders, so that no file of the user shadows a module of Python."""
-_SERVE = f"{_PROGRAM}from kerascheck.notebook.linter import serve\nserve()\n"
-_DOCTOR = f"{_PROGRAM}sys.argv[1:] = ['doctor', '--color', 'never']\nfrom kerascheck.cli.main import main\nmain()\n"
+_SERVE = "from kerascheck.notebook.linter import serve\nserve()\n"
+_DOCTOR = "sys.argv[1:] = ['doctor', '--color', 'never']\nfrom kerascheck.cli.main import main\nmain()\n"
 
 Key = tuple[str, str]
 """What two findings of successive reports have in common: the code, and the text of the line."""
@@ -80,7 +71,7 @@ class LintProcess:
         """Start the process and its imports unless it is running."""
         if self._process is None or self._process.poll() is not None:
             self.close()
-            self._process = _spawn(_SERVE, stdin=subprocess.PIPE)
+            self._process = isolated.spawn(_SERVE, stdin=subprocess.PIPE)
         return self._process
 
     def ask(self, request: Report | Repair) -> Answer:
@@ -105,41 +96,13 @@ class LintProcess:
         """End the process."""
         process, self._process = self._process, None
         if process is not None:
-            _end(process)
+            isolated.end(process)
 
 
 def doctor_report() -> str:
     """Return the report of ``kerascheck doctor`` about this kernel's interpreter and machine."""
-    process = _spawn(_DOCTOR, stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT)
+    process = isolated.spawn(_DOCTOR, stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT)
     try:
         return process.communicate()[0].decode("utf-8", "replace")
     finally:
-        _end(process)
-
-
-def _spawn(program: str, *, stdin: int, stderr: int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
-    home = str(Path(kerascheck.__file__).resolve().parent.parent)
-    # Isolated (-I): the folder of the notebook may have a types.py, which would shadow Python's.
-    command = [sys.executable, "-I", "-X", "utf8", "-c", program, home, *filter(None, sys.path)]
-    environment = {**os.environ, "COLUMNS": "80"}
-    # A session of its own: the interrupt of a cell goes to all processes of the kernel's group.
-    return subprocess.Popen(
-        command, stdin=stdin, stdout=subprocess.PIPE, stderr=stderr, env=environment, start_new_session=True
-    )
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a process with its children."""
-    if process.poll() is None:
-        if sys.platform == "win32":
-            process.kill()
-        else:
-            os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    for pipe in (process.stdin, process.stdout):
-        if pipe is not None:
-            try:
-                pipe.close()
-            except OSError:
-                # The rest of a request that nobody reads.
-                pass
+        isolated.end(process)

@@ -17,6 +17,7 @@ from kerascheck.runtime.live.schedule import Mode, Schedule
 from kerascheck.runtime.verify.child import dataset_places, diagnose
 from kerascheck.runtime.verify.child.frames import user_stack
 from kerascheck.runtime.verify.child.load import CpuLoad
+from kerascheck.runtime.verify.child.patches import Patches
 from kerascheck.runtime.verify.child.sampler import Sampler
 
 _WARM_UP_STEPS = 3
@@ -100,7 +101,7 @@ class FitWatch:
         """Whether all modes have enough steps."""
         self._thread = threading.get_ident()
         self._splits, self._is_quiet = splits, is_quiet
-        self._undo: list[Callable[[], None]] = []
+        self._on_step, self._on_callbacks = Patches(), Patches()
         self._steps = 0
         self._starts_epoch = True
         self._began = time.perf_counter()
@@ -126,7 +127,7 @@ class FitWatch:
             previous.detach()
         _ATTACHED[model] = self
         self.seen.stack = user_stack()
-        self._wrap(model, "train_function", self._train)
+        self._wrap(self._on_step, model, "train_function", self._train)
         for name, wrapper in (
             ("on_train_batch_begin", self._batch_begins),
             ("on_train_batch_end", self._batch_ends),
@@ -135,34 +136,19 @@ class FitWatch:
             ("on_test_begin", self._test_begins),
             ("on_test_end", self._test_ends),
         ):
-            self._wrap(self.frame.callbacks, name, wrapper)
+            self._wrap(self._on_callbacks, self.frame.callbacks, name, wrapper)
 
     def detach(self) -> None:
         """Remove all wrappers and stop the profiler; may be called again."""
         for sampler in self.samplers:
             sampler.stop()
-        while self._undo:
-            self._undo.pop()()
+        self._on_callbacks.undo()
+        self._on_step.undo()
 
-    def _wrap(self, owner: Any, name: str, wrapper: Callable[..., Any]) -> None:
+    @staticmethod
+    def _wrap(patches: Patches, owner: Any, name: str, wrapper: Callable[..., Any]) -> None:
         original = getattr(owner, name)
-        is_own = name in vars(owner)
-        reference = weakref.ref(owner)
-
-        def wrapped(*args: Any, **kwargs: Any) -> Any:
-            return wrapper(original, *args, **kwargs)
-
-        def undo() -> None:
-            holder = reference()
-            if getattr(holder, name, None) is not wrapped:
-                return  # gone, or made anew since, for instance by compile()
-            if is_own:
-                setattr(holder, name, original)
-            else:
-                delattr(holder, name)
-
-        setattr(owner, name, wrapped)
-        self._undo.append(undo)
+        patches.set(owner, name, lambda *args, **kwargs: wrapper(original, *args, **kwargs))
 
     # Steps ------------------------------------------------------------------------------------------------------
 
@@ -288,7 +274,7 @@ class FitWatch:
     def _finish(self) -> None:
         """End the measurement of steps; the times of epochs are still taken."""
         self.is_done = True
-        self._undo.pop(0)()  # the wrapper of the step itself
+        self._on_step.undo()
 
     # Epochs -----------------------------------------------------------------------------------------------------
 

@@ -14,13 +14,14 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from kerascheck.runtime import isolated
+
 if TYPE_CHECKING:
     from kerascheck.project.config import Configuration
     from kerascheck.runtime.verify.findings import Linted
     from kerascheck.source import Source
 
-_HOME = os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 3))
-_COMMAND = "import sys; sys.path += sys.argv[1:]; from kerascheck.runtime.live import linting; linting.main()"
+_PROGRAM = "from kerascheck.runtime.live import linting\nlinting.main()\n"
 _SECONDS = 60.0  # maximum for linting
 
 
@@ -39,12 +40,7 @@ class Linting:
         self._process: subprocess.Popen[bytes] | None = None
         self._failure = ""
         try:
-            # -I, and the folders of this process at the end: no file of the user shadows a module of Python.
-            self._process = subprocess.Popen(
-                [sys.executable, "-I", "-c", _COMMAND, _HOME, *filter(None, sys.path)],
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                start_new_session=True,  # Ctrl-C is for the training
-            )  # fmt: skip
+            self._process = isolated.spawn(_PROGRAM, stdin=subprocess.PIPE)
             assert self._process.stdin is not None, "it is a pipe"
             self._process.stdin.write(pickle.dumps(code))
             self._process.stdin.close()
@@ -87,11 +83,8 @@ class Linting:
 
     def close(self) -> None:
         """End the process if it still runs."""
-        if self._process is not None and self._process.poll() is None:
-            self._process.kill()
-            self._process.wait()
-        if self._process is not None and self._process.stdout is not None:
-            self._process.stdout.close()
+        if self._process is not None:
+            isolated.end(self._process)
 
 
 def main() -> None:
