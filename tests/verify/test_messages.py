@@ -24,7 +24,7 @@ from kerascheck.runtime.verify.messages import (
     parse,
     parse_facts,
 )
-from kerascheck.runtime.verify.step_trace import OwnerTime
+from kerascheck.runtime.verify.step_trace import LayerTime, OwnerTime
 
 BLOCK = {"event": "block", "steps": 2, "seconds": 0.2, "inner_steps": 1, "inner_seconds": 0.1, "ticks": [0.1, 0.1]}
 END = {
@@ -98,7 +98,7 @@ MESSAGES = (Started, Ready, TrainingStart, BlockTiming, TrainingReport)
 AS_ARRAYS = {
     messages.Frame, messages.StepTime, messages.TensorSpec, messages.Feeder, messages.PredictCall, samples.ThreadSample,
     samples.MainSample, samples.TimelineSegment, messages.LookupLayer, messages.EmbeddingTable, messages.VisibleDevices,
-    OwnerTime,
+    OwnerTime, LayerTime,
 }  # fmt: skip
 ENVELOPE = {"event", "last"}
 WITHIN_THE_CHILD = {

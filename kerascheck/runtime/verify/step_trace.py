@@ -23,6 +23,37 @@ class OwnerTime:
     """Path and line of the script that creates them."""
     maker: str | None = None
     """Function of ``keras.applications`` that the line calls, such as "ResNet50"."""
+    flops: float | None = None
+    """Floating-point operations per step, forward and backward; a multiply-add counts as two. None if unknown."""
+    bytes: float | None = None
+    """Bytes per step that its operations read and write, if no value stays in a cache; None if unknown."""
+    dtype: str = ""
+    """Type of the operands of its products, such as "float32"; empty without products."""
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of operations per step, forward and backward."""
+        return self.forward_seconds + self.backward_seconds
+
+
+@dataclass(frozen=True, slots=True)
+class LayerTime:
+    """One layer, loss, metric or optimizer with its own operations, without those of the layers inside it."""
+
+    role: str
+    """"layer", "loss", "metric" or "optimizer"."""
+    name: str
+    kind: str
+    parent: int | None
+    """Position of the layer around it in :attr:`StepTrace.layers`; None for an outermost one."""
+    forward_seconds: float
+    """Seconds of operations per step, summed over threads."""
+    backward_seconds: float
+    place: tuple[str, int] | None = None
+    """Path and line of the script that creates it."""
+    flops: float | None = None
+    bytes: float | None = None
+    dtype: str = ""
 
     @property
     def seconds(self) -> float:
@@ -47,6 +78,8 @@ class StepTrace:
     seconds_per_step: float = 0.0
     overhead_seconds: float = 0.0
     """Duration of the trace and of reading it."""
+    layers: tuple[LayerTime, ...] = ()
+    """In the order of their creation; the shortest are left out of very large models."""
 
     def share(self, row: OwnerTime) -> float:
         """Share of a row in the seconds of all operations, 0 to 1."""

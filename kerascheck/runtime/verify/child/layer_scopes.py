@@ -30,10 +30,15 @@ class Owner:
 
 def owner_of(name):
     """(Position of the innermost owner, 1 if backward else 0) of an operation by its name; None without a scope."""
-    found = _SCOPE.findall(name)
+    found = owners_of(name)
     if not found:
         return None
-    return int(found[-1]), _BACKWARD if "gradient_tape/" in name or "transpose(" in name else _FORWARD
+    return found[-1], _BACKWARD if "gradient_tape/" in name or "transpose(" in name else _FORWARD
+
+
+def owners_of(name):
+    """Positions of the owners of an operation by its name, outermost first."""
+    return [int(number) for number in _SCOPE.findall(name)]
 
 
 def patch(keras, state):

@@ -4,6 +4,7 @@ import collections
 import functools
 import glob
 import inspect
+import itertools
 import os
 import re
 import shutil
@@ -13,13 +14,14 @@ import time
 
 from . import diagnose, hlo
 from .larger_batch import fit_steps
-from .layer_scopes import owner_of
+from .layer_scopes import owner_of, owners_of
 from .replay import again, trained_on
 
 _SECONDS = 1.0  # seconds of traced steps
 _FEWEST, _MOST = 3, 20  # traced steps
 _WARM_UP = 2  # steps
 _MOST_ROWS = 40  # rows sent
+_MOST_LAYERS = 400  # layers sent
 _MANY = 0.9  # share of a fused instruction's time that one owner must have for it to count as its own
 
 _OPERATION = re.compile(r"^[\w.>/-]+:(\w+)$")
@@ -56,6 +58,7 @@ def layer_trace(state, leader):
     return {
         "step_trace": {
             **rows(state.owners, found, steps),
+            "layers": layers(state.owners, found[0], parents_of(threads, programs), steps),
             "steps": steps,
             "seconds_per_step": seconds / steps,
             "overhead_seconds": time.perf_counter() - begun,
@@ -224,6 +227,50 @@ def _is_operation(name):
     return found is not None and found[1] not in _WAITS
 
 
+def parents_of(threads, programs):
+    """Position of the owner around each owner, by the names of all operations; None for an outermost one."""
+    names = {event[2] for _, events in threads for event in events}
+    names.update(name for program in programs.values() for shares in program.values() for name, _ in shares)
+    found: dict = {}
+    for name in names:
+        chain = [None, *owners_of(name)]
+        for outer, inner in itertools.pairwise(chain):
+            found.setdefault(inner, outer)
+    return found
+
+
+_UNKNOWN_COSTS = (None, None, "")  # operations, bytes and type
+
+
+def layers(owners, nanoseconds, parents, steps):
+    """Columns of ``LayerTime`` for the parent: the longest owners and those around them, in order of creation.
+
+    Args:
+        owners: list of ``Owner``.
+        nanoseconds: the first result of :func:`attributed`.
+        parents: from :func:`parents_of`.
+        steps: number of traced steps.
+    """
+    spent: dict = collections.defaultdict(float)
+    for key, each in nanoseconds.items():
+        if key is not None:
+            spent[key[0]] += each
+    kept = set()
+    for owner in sorted(spent, key=spent.__getitem__, reverse=True)[:_MOST_LAYERS]:
+        while owner is not None and owner not in kept:
+            kept.add(owner)
+            owner = parents.get(owner)
+    position = {owner: at for at, owner in enumerate(sorted(kept))}
+    return [
+        [
+            owners[each].role, owners[each].name, owners[each].kind, position.get(parents.get(each)),
+            *(nanoseconds.get((each, direction), 0.0) / 1e9 / steps for direction in (0, 1)),
+            owners[each].place, *_UNKNOWN_COSTS,
+        ]
+        for each in position
+    ]  # fmt: skip
+
+
 def rows(owners, found, steps):
     """Facts for the parent: the owners of one class, role and line together, the longest first."""
     nanoseconds, fused = found
@@ -238,7 +285,7 @@ def rows(owners, found, steps):
     longest = sorted(grouped.values(), key=lambda row: -sum(row[2]))
     return {
         "rows": [
-            [owner.role, owner.name, owner.kind, len(members), *spent, owner.place, owner.maker]
+            [owner.role, owner.name, owner.kind, len(members), *spent, owner.place, owner.maker, *_UNKNOWN_COSTS]
             for owner, members, spent in longest[:_MOST_ROWS]
         ],
         "unattributed_seconds": nanoseconds.get(None, 0.0) / 1e9 / steps,
