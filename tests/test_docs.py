@@ -56,7 +56,9 @@ def test_every_settings_field_has_a_key():
 
 
 def test_documented_options_exist():
-    known = "".join(kerascheck(*command, "--help").out for command in (["check"], ["verify"], ["doctor"], ["why"], []))
+    known = "".join(
+        kerascheck(*command, "--help").out for command in (["check"], ["verify"], ["doctor"], ["why"], ["evidence"], [])
+    )
     known += "".join(f"--kerascheck-{name}" for name in flake8_plugin._OPTIONS)
     named = {option for page in PAGES for option in re.findall(r"`(--[a-z0-9-]+)", page.read_text(encoding="utf-8"))}
     assert named and not {option for option in named if option not in known}

@@ -47,6 +47,8 @@ class _AnyMeasurement(TypedDict):
 class Measurement(_AnyMeasurement, total=False):
     """A column of a row: what one rule's fast.py gained over its slow.py on one machine.
 
+    ``of`` says what was measured if not the time of steps: the "first step" or "memory", with a ratio above 1 for less.
+    ``method`` is :data:`kerascheck.runtime.verify.evidence.METHOD` at that time; missing before 2.
     ``status`` is a value of :class:`kerascheck.runtime.verify.verdict.Status`, and ``reason`` explains it in a sentence.
     ``ratio`` is the step time of slow.py divided by that of fast.py, with the bounds ``low`` and ``high`` of its 95 %
     interval; all three are None where nothing was measured. ``versions`` has the frameworks that were loaded, ``date`` is
@@ -54,6 +56,8 @@ class Measurement(_AnyMeasurement, total=False):
     """
 
     example: str
+    of: str
+    method: int
 
 
 class _AnyRow(TypedDict):
@@ -68,6 +72,9 @@ class Row(_AnyRow, total=False):
     gpu: Measurement
 
 
+_OF = {"first step": "until the first step", "memory": "of memory"}
+
+
 def read_table(path: Path = TABLE) -> list[Row]:
     """The rows of a table; none if there is no such file."""
     try:
@@ -78,11 +85,11 @@ def read_table(path: Path = TABLE) -> list[Row]:
 
 
 def gains() -> dict[str, float]:
-    """The largest confirmed speed-up of each rule's example over all devices, by code."""
+    """The largest confirmed speed-up of steps of each rule's example over all devices, by code."""
     best: dict[str, float] = {}
     for row in read_table():
         for measured in (row[device] for device in DEVICES if device in row):
-            if measured["status"] == _CONFIRMED and measured["ratio"] is not None:
+            if measured["status"] == _CONFIRMED and measured["ratio"] is not None and "of" not in measured:
                 best[row["code"]] = max(best.get(row["code"], 0.0), measured["ratio"])
     return best
 
@@ -108,6 +115,7 @@ def cell(measured: Measurement | None) -> str:
     device = f"{machine['gpu']}{driver}" if machine.get("gpu") else f"{machine['cores']} cores {machine['processor']}"
     example = f"{measured['example']}, " if measured.get("example") else ""
     where = f"{example}{device}, {versions}, {measured['date']}"
+    of = f" {_OF[measured['of']]}" if measured.get("of") in _OF else ""
     if ratio is None or low is None or measured["status"] == _CONFIRMED and low <= 1.0:
         return f"{measured['status']} ({measured['reason']}; {where})"
-    return f"{measured['status']} x{ratio:.2f} [{low:.2f}-{measured['high']:.2f}] ({where})"
+    return f"{measured['status']} x{ratio:.2f} [{low:.2f}-{measured['high']:.2f}]{of} ({where})"

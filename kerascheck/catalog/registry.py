@@ -94,6 +94,7 @@ class RuleSpec:
     speed: bool = Rule.speed
     needs: tuple[str, ...] = Rule.needs
     proves: tuple[str, ...] = Rule.proves
+    measured: str = Rule.measured
     by: str | None = None
     """The origin of the rule for messages, such as "the package acme-rules"; None for kerascheck's own."""
 
@@ -210,6 +211,7 @@ def _read_spec(path: Path) -> RuleSpec:
         literal("speed", Rule.speed),
         literal("needs", Rule.needs),
         literal("proves", Rule.proves),
+        literal("measured", Rule.measured),
     )
 
 

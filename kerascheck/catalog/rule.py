@@ -123,6 +123,8 @@ class AnyRule:
     They help with triggers that also occur in many files without findings."""
     proves: ClassVar[tuple[str, ...]] = ()
     """The obligations (:mod:`kerascheck.fixes.proofs`) that its fixes must prove to be safe; its page lists them."""
+    measured: ClassVar[str] = "steps"
+    """What its example gains: time of "steps", seconds until the "first step", or peak "memory" of the process."""
     evidence_note: ClassVar[str] = ""
     """An explanation of at most 110 characters for the page, if the measured example gains surprisingly little."""
     loss_tolerance: ClassVar[float | None] = 1e-6

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    short_help="Measure the examples of the rules.", epilog="Exit codes: 0 measured, 2 there is no GPU to measure on."
+    short_help="Measure the examples of the rules.",
+    epilog="Exit codes: 0 measured, 2 there is no GPU to measure on, or other programs use the machine.",
 )
 @click.argument("rules", nargs=-1, metavar="[CODE|NAME...]", shell_complete=completers.rule)
 @folders_option
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 @click.option(
     "--again",
     is_flag=True,
-    help="With --gpu and --update: measure what the table has from this card, driver and versions too.",
+    help="With --update: also measure what the table has from this machine with these versions.",
 )
 def evidence(
     rules: tuple[str, ...], budget: float, output_format: str, update: str | None, on_gpu: bool, again: bool
@@ -44,6 +45,7 @@ def evidence(
     from kerascheck.runtime.verify import gpu_evidence
     from kerascheck.runtime.verify.budget import Budget
     from kerascheck.runtime.verify.files import write_whole
+    from kerascheck.runtime.verify.quiet import NotQuiet
 
     try:
         specs = [registry.find(rule) for rule in rules] or registry.rule_specs()
@@ -54,8 +56,17 @@ def evidence(
         click.echo(f"kerascheck evidence --gpu: {problem}", err=True)
         return 2
     kept = read_table(Path(update)) if update else []
-    if engine and not again:
-        specs = [spec for spec in specs if not gpu_evidence.is_finished(spec.code, kept, engine)]
+    if not again:
+        versions = table.installed_versions()
+        specs = [
+            spec
+            for spec in specs
+            if not (
+                gpu_evidence.is_finished(spec.code, kept, engine)
+                if engine
+                else table.is_finished(spec.code, kept, versions)
+            )
+        ]
     where = f" on {engine.card} with {engine.backend}" if engine else ""
     click.echo(
         f"kerascheck evidence executes the examples of {len(specs)} rules{where}. Ctrl-C stops everything.", err=True
@@ -70,11 +81,18 @@ def evidence(
             rows = table.merge(read_table(path), [row])
             write_whole(path, json.dumps({"rows": rows}, indent=1) + "\n")
 
+    rows: list[Row] = []
     with ends_on_signals():
-        if engine:
-            rows = list(gpu_evidence.collect(specs, engine, Budget(budget), progress.show, tell))
-        else:
-            rows = list(table.collect(specs, Budget(budget), progress.show, tell))
+        try:
+            if engine:
+                rows += gpu_evidence.collect(specs, engine, Budget(budget), progress.show, tell)
+            else:
+                rows += table.collect(specs, Budget(budget), progress.show, tell)
+        except NotQuiet as problem:
+            progress.clear()
+            kept_where = f" {update} keeps the finished rows; run it again later." if update else ""
+            click.echo(f"kerascheck evidence: {problem}, so it stops.{kept_where}", err=True)
+            return 2
     progress.clear()
     click.echo(json.dumps({"rows": rows}, indent=1) if output_format == "json" else "\n".join(table.render(rows)))
     return 0

@@ -109,6 +109,7 @@ class MadeUp:
 
     folder: Path
     rule: SimpleNamespace
+    measured: str = "steps"
 
 
 def column(

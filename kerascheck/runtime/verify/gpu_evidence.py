@@ -106,7 +106,7 @@ def collect(
             sized = replace(spec, folder=folder)
             comparison = measure(sized, budget, lambda text, left: progress(f"{prefix}: {text}", left), on.environment)
             reason = _missed(comparison, on)
-        column = measurement(comparison if reason is None else None, on.machine)
+        column = measurement(comparison if reason is None else None, on.machine, spec.measured)
         if reason is not None:
             column["reason"] = reason
         if folder != spec.folder:

@@ -109,9 +109,28 @@ def speedup(a: Rounds, b: Rounds, *, looks: int = 1) -> Ratio:
     rounds = [logs for logs in (_logs(p, q) for p, q in zip(a, b)) if logs]
     if not rounds:
         raise ValueError("no block was measured")
-    means = [_middle(logs) for logs in rounds]
+    return _of_rounds([_middle(logs) for logs in rounds], statistics.fmean(_error(logs) ** 2 for logs in rounds), looks)
+
+
+def ratio_of_runs(a: Sequence[float], b: Sequence[float], *, looks: int = 1) -> Ratio:
+    """How many times more A needs than B, with its 95 % interval; each side has one value above 0 per process.
+
+    Args:
+        looks: see :func:`speedup`.
+
+    Raises:
+        ValueError: there is no pair of values.
+    """
+    logs = _logs(a, b)
+    if not logs:
+        raise ValueError("no run was measured")
+    return _of_rounds(logs, 0.0, looks)
+
+
+def _of_rounds(means: Sequence[float], within: float, looks: int) -> Ratio:
+    """The ratio by the log ratios of rounds; ``within`` is the mean square of their own errors."""
     value = statistics.fmean(means)
-    expected = _PROCESSES_DIFFER**2 + statistics.fmean(_error(logs) ** 2 for logs in rounds)
+    expected = _PROCESSES_DIFFER**2 + within
     freedom = len(means) - 1
     seen = statistics.variance(means) if freedom else 0.0
     if not freedom or seen <= _CONTRADICTED * expected:

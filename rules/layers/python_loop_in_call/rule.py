@@ -59,6 +59,7 @@ class PythonLoopInCall(Rule):
     code = "KC205"
     name = "python-loop-in-call"
     summary = "Python loop over a tensor is unrolled"
+    measured = "first step"
     evidence_note = "The unrolled loop costs time while tracing, hardly per step."
     severity = Severity.WARNING
     triggers = ("train_step", "call(", ".function", "function(", ".fit(", "Lambda(", "jit(", "defun", "to_graph(")

@@ -71,6 +71,7 @@ class DatasetMaterialised(Rule):
     code = "KC122"
     name = "dataset-materialised"
     summary = "dataset is turned into Python objects"
+    measured = "first step"
     evidence_note = "The cost is one pass over the data before training; the steps stay the same."
     severity = Severity.WARNING
     applies = Applies(graph_code=False)
