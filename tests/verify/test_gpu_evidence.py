@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -255,3 +256,19 @@ def test_a_real_card_fills_its_column(tmp_path):
     )
     (row,) = json.loads(table.read_text())["rows"]
     assert row["gpu"]["machine"]["gpu"] and row["gpu"]["machine"]["driver"]
+
+
+SESSION = Path(__file__).parents[2] / "benchmarks" / "gpu_session.sh"
+
+
+def test_the_session_measures_rules_that_exist():
+    text = SESSION.read_text(encoding="utf-8")
+    codes = re.findall(r"KC\d+", re.search(r"^RULES=\((.*)\)$", text, re.MULTILINE)[1])
+    assert len(codes) > 10 and set(codes) <= {spec.code for spec in registry.rule_specs()}
+    examples = re.search(r"^EXPLAINED=\((.*)\)$", text, re.MULTILINE)[1].split()
+    assert all((SESSION.parents[1] / "rules" / each / "slow.py").is_file() for each in examples)
+
+
+def test_the_session_says_how_it_is_used():
+    ran = subprocess.run(["bash", SESSION], capture_output=True, text=True)
+    assert ran.returncode == 2 and ran.stderr.count("gpu_session.sh") == 4
