@@ -8,6 +8,7 @@ from verify.made_up import FACTS
 
 from kerascheck.runtime.plain import restored
 from kerascheck.runtime.verify.child import hlo
+from kerascheck.runtime.verify.child.layer_costs import Costs
 from kerascheck.runtime.verify.child.layer_scopes import Owner, owner_of
 from kerascheck.runtime.verify.child.layer_trace import attributed, parents_of, rows
 from kerascheck.runtime.verify.child.layer_trace import layers as child_layers
@@ -94,7 +95,7 @@ def test_an_instruction_that_is_not_known_is_not_attributed(programs):
 @pytest.fixture
 def trace():
     found = {(0, 0): 1e6, (1, 0): 2e6, (2, 1): 4e6, (3, 0): 2e6, None: 1e5, (4, 0): 9e5}
-    facts = {**rows(OWNERS, (found, 0.0), 2), "steps": 2, "seconds_per_step": 0.005, "overhead_seconds": 0.5}
+    facts = {**rows(OWNERS, (found, 0.0), 2, Costs(())), "steps": 2, "seconds_per_step": 0.005, "overhead_seconds": 0.5}
     return restored(StepTrace, json.loads(json.dumps(facts)), "step_trace")
 
 
@@ -133,7 +134,7 @@ def test_layers_keep_those_around_them():
     names = ["kerascheck2x/kerascheck0x/dense/MatMul:MatMul", "gradient_tape/kerascheck2x/kerascheck0x/MatMul:MatMul"]
     events = [(at, at + 1, name, None, None) for at, name in enumerate(names)]
     found, _ = attributed([("tf_Compute/1", events)], {})
-    sent = child_layers(owners, found, parents_of([("tf_Compute/1", events)], {}), 1)
+    sent = child_layers(owners, found, parents_of([("tf_Compute/1", events)], {}), 1, Costs(()))
     inner, outer = restored(StepTrace, {"layers": json.loads(json.dumps(sent))}, "step_trace").layers
     assert (inner.name, inner.parent, inner.seconds) == ("a", 1, pytest.approx(2e-9))
     assert (outer.name, outer.parent, outer.seconds) == ("c", None, 0.0)

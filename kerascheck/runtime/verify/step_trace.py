@@ -78,6 +78,14 @@ class StepTrace:
     seconds_per_step: float = 0.0
     overhead_seconds: float = 0.0
     """Duration of the trace and of reading it."""
+    total_flops: float | None = None
+    """Floating-point operations per step of all operations; None if some are unknown."""
+    total_bytes: float | None = None
+    """Bytes per step of all operations, see :attr:`OwnerTime.bytes`."""
+    kernels: float | None = None
+    """Number of kernels per step on a GPU; None without one."""
+    busy_seconds: float | None = None
+    """Seconds per traced step in which a kernel runs on the GPU."""
     layers: tuple[LayerTime, ...] = ()
     """In the order of their creation; the shortest are left out of very large models."""
 

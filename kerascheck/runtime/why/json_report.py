@@ -112,6 +112,12 @@ class LayerJson(TypedDict):
     """Of all operations of a step."""
     place: PlaceJson | None
     maker: str | None
+    flops: float | None
+    """Floating-point operations per step; a multiply-add counts as two."""
+    bytes: float | None
+    """Bytes per step that its operations read and write, if no value stays in a cache."""
+    dtype: str
+    """Type of the operands of its products; empty without products."""
 
 
 class LayersJson(TypedDict):
@@ -240,6 +246,9 @@ def _layers(trace: StepTrace | None) -> LayersJson | None:
             "share": trace.share(row),
             "place": _place(row.place),
             "maker": row.maker,
+            "flops": row.flops,
+            "bytes": row.bytes,
+            "dtype": row.dtype,
         }
         for row in trace.rows
     ]

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 
-from . import diagnose, hlo
+from . import diagnose, hlo, layer_costs
 from .larger_batch import fit_steps
 from .layer_scopes import owner_of, owners_of
 from .replay import again, trained_on
@@ -46,24 +46,50 @@ def layer_trace(state, leader):
     begun = time.perf_counter()
     for _ in range(_WARM_UP):
         step()
-    folder = tempfile.mkdtemp(prefix="kerascheck-trace-")
-    try:
-        on_jax = state.recorder.facts["backend"] == "jax"
-        steps, seconds = _traced(step, folder, on_jax)
-        (path,) = glob.glob(os.path.join(folder, "**", "*.xplane.pb"), recursive=True)[:1]
-        threads, programs = _read_by_jax(path) if on_jax else _read_by_tensorflow(path)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-    found = attributed(threads, programs)
+    on_jax = state.recorder.facts["backend"] == "jax"
+    steps, seconds, threads, programs = _trace(step, on_jax)
+    names = {name: hlo.names_of(each) for name, each in programs.items()}
+    found = attributed(threads, names)
+    costs, failure = _costs(state, threads, programs, steps, step, on_jax)
+    total = costs.total()
     return {
         "step_trace": {
-            **rows(state.owners, found, steps),
-            "layers": layers(state.owners, found[0], parents_of(threads, programs), steps),
+            **rows(state.owners, found, steps, costs),
+            **layer_costs.kernels(threads, steps),
+            "total_flops": total[0],
+            "total_bytes": total[1],
+            "layers": layers(state.owners, found[0], parents_of(threads, names), steps, costs),
             "steps": steps,
             "seconds_per_step": seconds / steps,
             "overhead_seconds": time.perf_counter() - begun,
-        }
+        },
+        **failure,
     }
+
+
+def _trace(step, on_jax, seconds=_SECONDS, level=2):
+    """Number of traced steps, their seconds, the events by thread, and the programs that XLA compiled."""
+    folder = tempfile.mkdtemp(prefix="kerascheck-trace-")
+    try:
+        steps, taken = _traced(step, folder, on_jax, seconds, level)
+        (path,) = glob.glob(os.path.join(folder, "**", "*.xplane.pb"), recursive=True)[:1]
+        return steps, taken, *(_read_by_jax(path) if on_jax else _read_by_tensorflow(path))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _costs(state, threads, programs, steps, step, on_jax):
+    """The work of each layer, and why it is unknown as a fact."""
+
+    def trace_all():
+        steps, _, threads, _ = _trace(step, on_jax, 0.0, level=3)
+        return steps, threads
+
+    try:
+        return layer_costs.costs(state, threads, programs, steps, trace_all), {}
+    except Exception as error:  # an unusual model: its times are known all the same
+        why = f"{type(error).__name__}: {error}".splitlines()[0][:300]
+        return layer_costs.Costs(()), {f"{layer_costs.costs.__name__}_failed": why}
 
 
 def _step(state, leader):
@@ -98,8 +124,16 @@ def _values(results):
     return results.get_value() if hasattr(results, "get_value") else results
 
 
-def _traced(step, folder, on_jax):
-    """Number of steps and seconds of the steps that the profiler records in ``folder``."""
+def _traced(step, folder, on_jax, longest, level):
+    """Number of steps and seconds of the steps that the profiler records in ``folder``.
+
+    Args:
+        step: runs a step.
+        folder: of the trace.
+        on_jax: whether JAX computes.
+        longest: seconds after which no further step begins.
+        level: detail of TensorFlow's trace; 3 includes operations that take almost no time.
+    """
     if on_jax:
         profiler = sys.modules["jax"].profiler
         options = profiler.ProfileOptions()
@@ -108,11 +142,11 @@ def _traced(step, folder, on_jax):
         stop = profiler.stop_trace
     else:
         profiler = sys.modules["tensorflow"].profiler.experimental
-        profiler.start(folder, options=profiler.ProfilerOptions(host_tracer_level=2, python_tracer_level=0))
+        profiler.start(folder, options=profiler.ProfilerOptions(host_tracer_level=level, python_tracer_level=0))
         stop = profiler.stop
     steps, start = 0, time.perf_counter()
     try:
-        while steps < _FEWEST or (steps < _MOST and time.perf_counter() - start < _SECONDS):
+        while steps < _FEWEST or (steps < _MOST and time.perf_counter() - start < longest):
             steps += step()
         return steps, time.perf_counter() - start
     finally:
@@ -120,7 +154,7 @@ def _traced(step, folder, on_jax):
 
 
 def _read_by_tensorflow(path):
-    """Events by thread, and the names of operations by instruction of each program that XLA compiled.
+    """Events by thread, and the computations of each program that XLA compiled.
 
     An event is (start, end, name, instruction of XLA or None, program or None), in nanoseconds.
     """
@@ -148,7 +182,7 @@ def _read_by_tensorflow(path):
         for each in plane.event_metadata.values() if plane.name == "/host:metadata" else ():
             for stat in each.stats:
                 module = hlo_pb2.HloProto.FromString(stat.bytes_value).hlo_module
-                programs[module.name] = hlo.names_of(hlo.of_proto(module))
+                programs[module.name] = hlo.of_proto(module)
     return threads, programs
 
 
@@ -171,7 +205,7 @@ def _read_by_jax(path):
         if module.name in used
     ]
     # A training may have compiled its step for other shapes before; the newest program comes last.
-    return threads, {module.name: hlo.names_of(hlo.of_text(module.to_string())) for module in modules}
+    return threads, {module.name: hlo.of_text(module.to_string()) for module in modules}
 
 
 def _planes(planes):
@@ -239,10 +273,7 @@ def parents_of(threads, programs):
     return found
 
 
-_UNKNOWN_COSTS = (None, None, "")  # operations, bytes and type
-
-
-def layers(owners, nanoseconds, parents, steps):
+def layers(owners, nanoseconds, parents, steps, costs):
     """Columns of ``LayerTime`` for the parent: the longest owners and those around them, in order of creation.
 
     Args:
@@ -250,6 +281,7 @@ def layers(owners, nanoseconds, parents, steps):
         nanoseconds: the first result of :func:`attributed`.
         parents: from :func:`parents_of`.
         steps: number of traced steps.
+        costs: :class:`layer_costs.Costs`.
     """
     spent: dict = collections.defaultdict(float)
     for key, each in nanoseconds.items():
@@ -265,13 +297,13 @@ def layers(owners, nanoseconds, parents, steps):
         [
             owners[each].role, owners[each].name, owners[each].kind, position.get(parents.get(each)),
             *(nanoseconds.get((each, direction), 0.0) / 1e9 / steps for direction in (0, 1)),
-            owners[each].place, *_UNKNOWN_COSTS,
+            owners[each].place, *costs.of([each]),
         ]
         for each in position
     ]  # fmt: skip
 
 
-def rows(owners, found, steps):
+def rows(owners, found, steps, costs):
     """Facts for the parent: the owners of one class, role and line together, the longest first."""
     nanoseconds, fused = found
     grouped: dict = {}
@@ -285,7 +317,7 @@ def rows(owners, found, steps):
     longest = sorted(grouped.values(), key=lambda row: -sum(row[2]))
     return {
         "rows": [
-            [owner.role, owner.name, owner.kind, len(members), *spent, owner.place, owner.maker, *_UNKNOWN_COSTS]
+            [owner.role, owner.name, owner.kind, len(members), *spent, owner.place, owner.maker, *costs.of(members)]
             for owner, members, spent in longest[:_MOST_ROWS]
         ],
         "unattributed_seconds": nanoseconds.get(None, 0.0) / 1e9 / steps,
