@@ -1,8 +1,10 @@
-"""NVIDIA GPUs and drivers: compute capabilities, 16-bit arithmetic, minimum versions."""
+"""NVIDIA GPUs and drivers: compute capabilities, 16-bit arithmetic, published peaks, minimum versions."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import NamedTuple
 
 TENSOR_CORES_SINCE = (7, 0)
 """Minimum compute capability for float16 matrix multiplication on Tensor Cores (TensorFlow guide "Mixed precision";
@@ -107,3 +109,67 @@ def oldest_driver(cuda: tuple[int, int], *, windows: bool) -> str | None:
     return next(
         (for_windows if windows else for_linux for since, for_linux, for_windows in DRIVERS if cuda >= since), None
     )
+
+
+class PublishedPeaks(NamedTuple):
+    """The most that a card does, as its maker publishes it."""
+
+    flops: Mapping[str, float]
+    """Operations per second of dense products by type, accumulated in float32; "float32" is without Tensor Cores."""
+    bytes: float
+    """Bytes per second of its memory."""
+    source: str
+
+
+_TERA, _GIGA = 1e12, 1e9
+_TYPES = ("float32", "tensorfloat32", "bfloat16", "float16")
+_TURING = 'NVIDIA, "Turing Architecture Whitepaper", table 1'
+_AMPERE = 'NVIDIA, "A100 Tensor Core GPU Architecture Whitepaper", comparison of data center GPUs'
+_A100 = "NVIDIA A100 datasheet"
+_H100 = "NVIDIA H100 datasheet"
+PEAKS: tuple[tuple[re.Pattern[str], PublishedPeaks], ...] = tuple(
+    (
+        re.compile(pattern),
+        PublishedPeaks(
+            {kind: peak * _TERA for kind, peak in zip(_TYPES, peaks) if peak is not None}, gigabytes * _GIGA, source
+        ),
+    )
+    for pattern, peaks, gigabytes, source in (
+        (r"\bH200\b", (67, 494.7, 989.4, 989.4), 4800, "NVIDIA H200 datasheet"),
+        (r"\bH100 PCIe\b", (51, 378, 756, 756), 2000, _H100),
+        (r"\bH100(?: 80GB HBM3|-SXM)", (67, 494.7, 989.4, 989.4), 3350, _H100),
+        (r"\bA100.*80GB PCIe|\bA100-PCIE-80GB", (19.5, 156, 312, 312), 1935, _A100),
+        (r"\bA100-SXM\d?-80GB", (19.5, 156, 312, 312), 2039, _A100),
+        (r"\bA100-(?:SXM\d?|PCIE)-40GB", (19.5, 156, 312, 312), 1555, _A100),
+        (r"\bL40S\b", (91.6, 183, 362, 362), 864, "NVIDIA L40S datasheet"),
+        (r"\bL40\b", (None, 90, 181, 181), 864, "NVIDIA L40 datasheet"),
+        (r"\bL4\b", (None, 60, 120, 120), 300, "NVIDIA L4 datasheet"),
+        (r"\bA40\b", (None, 75, 150, 150), 696, "NVIDIA A40 datasheet"),
+        (r"\bA30\b", (None, 82, 165, 165), 933, "NVIDIA A30 datasheet"),
+        (r"\bA10\b", (None, 62.5, 125, 125), 600, "NVIDIA A10 datasheet"),
+        (r"\bRTX 4090(?! (?:Laptop|D))\b", (82.6, 82.6, 165.2, 165.2), 1008, 'NVIDIA, "Ada GPU Architecture", appendix A'),
+        (r"\bRTX 3090(?! (?:Ti|Laptop))\b", (35.6, 35.6, 71, 71), 936, 'NVIDIA, "Ampere GA102 GPU Architecture", appendix A'),
+        (r"\bV100S-PCIE", (None, None, None, 130), 1134, "NVIDIA V100 datasheet"),
+        (r"\bV100-SXM2", (15.7, None, None, 125), 900, _AMPERE),
+        (r"\bV100-PCIE", (None, None, None, 112), 900, "NVIDIA V100 datasheet"),
+        (r"\bP100-SXM2", (10.6, None, None, 21.2), 720, _AMPERE),
+        (r"Quadro RTX 6000", (16.3, None, None, 130.5), 672, _TURING),
+        (r"\bRTX 2080 Ti", (13.4, None, None, 53.8), 616, _TURING),
+        (r"\bT4\b", (8.1, None, None, 65), 320, "NVIDIA T4 product brief"),
+        (r"\bGTX 1080 Ti", (11.3, None, None, None), 484, _TURING),
+    )
+)  # fmt: skip
+"""Published peaks by card name: dense, without sparsity, at the boost clock of the reference design.
+
+Consumer cards (GeForce) halve the products of 16-bit numbers that are accumulated in float32, which training uses.
+Datasheets since the A100 print figures with sparsity, which are twice these. TensorRT-LLM of NVIDIA
+(``tensorrt_llm/auto_parallel/cluster_info.py``) names the datasheets of most cards. Cards are missing for which no
+publication of NVIDIA was at hand; a type is missing where it was not.
+"""
+
+
+def peaks_of(name: str) -> PublishedPeaks | None:
+    """Return the peaks of the card with this name; None if they are unknown, or the card is shared."""
+    if VIRTUAL.search(name) or "MIG" in name:
+        return None
+    return next((peaks for pattern, peaks in PEAKS if pattern.search(name)), None)

@@ -99,6 +99,11 @@ def trace():
     return restored(StepTrace, json.loads(json.dumps(facts)), "step_trace")
 
 
+def step_with(trace):
+    facts = replace(FACTS, step_trace=trace)
+    return Step("fit", 0.01, {Part.COMPUTE: 0.009}, ("/a.py", 30), [("/a.py", 1, 30)], facts=facts)
+
+
 def test_layers_of_one_class_and_line_are_one_row(trace):
     assert list(layers.by_row(trace, Lines({}))) == [
         "2 Conv2D of ResNet50 60% (a.py:4)",
@@ -107,13 +112,11 @@ def test_layers_of_one_class_and_line_are_one_row(trace):
         "MaxPooling2D 9%",
     ]
     assert layers.by_direction(trace) == "forward 39%, backward 40%, optimizer 20%, not attributed 1%"
-    assert [row["share"] for row in _layers(trace)["rows"]] == pytest.approx([0.6, 0.2, 0.1, 0.09])
+    assert [row["share"] for row in _layers(step_with(trace))["rows"]] == pytest.approx([0.6, 0.2, 0.1, 0.09])
 
 
 def test_the_leading_layer_is_the_cause_of_computing(trace):
-    facts = replace(FACTS, step_trace=trace)
-    step = Step("fit", 0.01, {Part.COMPUTE: 0.009}, ("/a.py", 30), [("/a.py", 1, 30)], facts=facts)
-    answer = diagnose(step, [], Lines({}))
+    answer = diagnose(step_with(trace), [], Lines({}))
     cause = answer.causes[Part.COMPUTE]
     assert (cause.what, cause.place) == ("2 Conv2D of ResNet50", ("/a.py", 4))
     text = "\n".join(render(answer, 80))

@@ -20,6 +20,7 @@ from typing import Any
 
 from kerascheck.runtime.plain import fields_of, restored
 from kerascheck.runtime.verify.batch_sizes import BatchSizes
+from kerascheck.runtime.verify.peaks import Peaks
 from kerascheck.runtime.verify.samples import FitStart, Samples, Timeline
 from kerascheck.runtime.verify.step_trace import StepTrace
 
@@ -346,6 +347,10 @@ class TrainingFacts:
     whole_tables: tuple[EmbeddingTable, ...] = ()
     batch_sizes: BatchSizes | None = None
     step_trace: StepTrace | None = None
+    peaks: Peaks | None = None
+    """Peaks of the processor, if they were measured in this run."""
+    peaks_of: str | None = None
+    """Framework and version whose peaks those are, or would be."""
 
     @property
     def has_eager_switch(self) -> bool:

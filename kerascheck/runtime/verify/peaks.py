@@ -1,4 +1,4 @@
-"""What the hardware can do at most: products per second, and bytes of memory per second."""
+"""The most that the hardware does: products per second, and bytes of memory per second."""
 
 from __future__ import annotations
 
@@ -20,3 +20,5 @@ class Peaks:
     """Whether this machine measured them; else they are published."""
     source: str = ""
     """Publication; empty if measured."""
+    busy_others: float | None = None
+    """Share of the machine that other programs used while it was measured, 0 to 1; None if that is unknown."""

@@ -60,6 +60,8 @@ class Plan:
     """Examine graphs, the model and the pipeline, which disturbs the steps slightly."""
     parts: bool = False
     """Time the parts of a step, and the step without its input, after the blocks."""
+    known_peaks: tuple[str, ...] = ()
+    """Frameworks such as "jax 0.10.0" whose peaks on this processor are known."""
     batch_sizes: bool = False
     """Time steps at other batch sizes, after all other diagnostics."""
     validation: bool = False

@@ -38,6 +38,9 @@ PYTHON_OF_KERAS = frozenset({"KC110", "KC111"})
 DIVIDES_BY_CORES = frozenset({"KC101", "KC105", "KC110"})
 """Rules whose fix spreads the same work over several cores, so the processor time stays the same."""
 
+HALVES = frozenset({"KC301"})
+"""Rules whose fix computes in 16-bit types."""
+
 
 def parts_of(code: str) -> frozenset[Part]:
     """The parts that a rule can shorten.

@@ -9,8 +9,15 @@ from kerascheck.finding import Finding, Severity
 from kerascheck.lint.pipeline import processors
 from kerascheck.runtime.verify.analysis import Stage, keras_input
 from kerascheck.runtime.verify.messages import DatasetTime, Span
-from kerascheck.runtime.why import layers, wording
-from kerascheck.runtime.why.concerns import CONCERNS, DIVIDES_BY_CORES, PYTHON_IN_PIPELINE, PYTHON_OF_KERAS, parts_of
+from kerascheck.runtime.why import layers, roofline, wording
+from kerascheck.runtime.why.concerns import (
+    CONCERNS,
+    DIVIDES_BY_CORES,
+    HALVES,
+    PYTHON_IN_PIPELINE,
+    PYTHON_OF_KERAS,
+    parts_of,
+)
 from kerascheck.runtime.why.lines import Lines
 from kerascheck.runtime.why.step import Cause, HotLine, Part, Step
 
@@ -26,6 +33,8 @@ _WORTH_NAMING = 0.2
 """Minimum share of the waiting time for a stage to be the cause."""
 _SLOW_PYTHON = 0.2
 """Minimum share of the time in Python for the data to be the cause of waiting."""
+_WORTH_HALVING = 1.1
+"""Minimum bound of the speed-up by 16-bit types for their rule to be the recommendation."""
 _COMPUTING = (Part.COMPUTE, Part.STEP)
 _WITHOUT_PLACE = (Part.OVERHEAD, Part.UNEXPLAINED, Part.FIT, Part.LOOKUP, Part.TABLES, Part.VALIDATION)
 _OF_ONE_FUNCTION = 0.25
@@ -355,6 +364,8 @@ def _leads(finding: Finding, step: Step, part: Part, cause: Cause | None, at: bo
         if finding.code in PYTHON_OF_KERAS and cause.python:
             return cause.path is None
         return not cause.python or finding.code in PYTHON_IN_PIPELINE
+    if finding.code in HALVES and (gain := roofline.gain_in_half(step, part)) is not None and gain < _WORTH_HALVING:
+        return False
     if part is Part.EAGER:
         return CONCERNS[finding.code][0] is part
     if part is Part.EPOCHS:
@@ -378,6 +389,8 @@ def _bounds(finding: Finding | None, step: Step, part: Part) -> tuple[float | No
     least, largest = None, step.largest_gain(part)
     if wording.is_busy(step) and (ends := step.gains_under_load(part)) is not None:
         least, largest = ends
+    if finding is not None and finding.code in HALVES and part in _COMPUTING:
+        return None, roofline.gain_in_half(step, part)
     if finding is None or finding.code not in DIVIDES_BY_CORES:
         return least, largest
     return _divided_by_cores(least), _divided_by_cores(largest)

@@ -15,6 +15,7 @@ from kerascheck.runtime.verify.scouting import SCOUT, scout, unusable_reason, us
 from kerascheck.runtime.verify.targets import training_calls
 from kerascheck.runtime.why.breakdown import step_of
 from kerascheck.runtime.why.diagnosis import Diagnosis, diagnose
+from kerascheck.runtime.why.kept_peaks import KeptPeaks
 from kerascheck.runtime.why.lines import Lines
 
 if TYPE_CHECKING:
@@ -59,7 +60,9 @@ def explain_training(
     """
     with ThreadPoolExecutor(1) as pool:
         linting: Future[Linted] = pool.submit(lint)
-        run = scout(script, replace(_PLAN, training=training, batch_sizes=batch_sizes), start_limit, block_limit)
+        kept = KeptPeaks(script.path)
+        plan = replace(_PLAN, training=training, batch_sizes=batch_sizes, known_peaks=tuple(kept.known))
+        run = scout(script, plan, start_limit, block_limit)
         failure = unusable_reason(run)
         alone = _seconds_without_input(script, run, training, start_limit, block_limit) if failure is None else None
         linted = linting.result()
@@ -68,6 +71,7 @@ def explain_training(
     if batch_sizes and run.facts.batch_sizes is None:
         run.report.facts = replace(run.facts, batch_sizes=NOT_REACHED)
     several = training_calls(script.sources.values()) > 1
+    run.report.facts = kept.completed(run.facts)
     step = step_of(run, used_lines(script, run.report, alone=not several), alone)
     return WhyResult(run, linted, diagnose(step, linted.findings, Lines(linted.sources), problems(run)))
 

@@ -15,12 +15,12 @@ from kerascheck.runtime.verify.gpu_summary import GpuSummary
 from kerascheck.runtime.verify.json_report import FindingJson, GpuJson, VerdictJson, finding_json
 from kerascheck.runtime.verify.messages import Place
 from kerascheck.runtime.verify.samples import Timeline
-from kerascheck.runtime.verify.step_trace import StepTrace
 from kerascheck.runtime.verify.verdict import Verdict
-from kerascheck.runtime.why import batch_sizes
+from kerascheck.runtime.why import batch_sizes, roofline
 from kerascheck.runtime.why.batch_sizes import BatchSizesJson
 from kerascheck.runtime.why.diagnosis import Advice, Diagnosis, stage_place
 from kerascheck.runtime.why.explain import WhyResult
+from kerascheck.runtime.why.roofline import Placed
 from kerascheck.runtime.why.step import HotLine, Part, Step
 
 _PYTHON_LINES = 10  # lines per table of Python code in the report
@@ -99,6 +99,19 @@ class HotLineJson(TypedDict):
     """Of the samples."""
 
 
+class PlacedJson(TypedDict):
+    """:class:`kerascheck.runtime.why.roofline.Placed`: operations against the peaks of the hardware."""
+
+    limit: str
+    """"compute-bound", "memory-bound", "served from caches" or "far from both limits"."""
+    intensity: float | None
+    """Floating-point operations per byte."""
+    compute_share: float | None
+    """Of the peak of their type."""
+    memory_share: float
+    """Of the peak of the memory; above 1 if data stays in caches."""
+
+
 class LayerJson(TypedDict):
     """:class:`kerascheck.runtime.verify.step_trace.OwnerTime`: layers, the loss, a metric or the optimizer."""
 
@@ -118,6 +131,20 @@ class LayerJson(TypedDict):
     """Bytes per step that its operations read and write, if no value stays in a cache."""
     dtype: str
     """Type of the operands of its products; empty without products."""
+    roof: PlacedJson | None
+
+
+class PeaksJson(TypedDict):
+    """:class:`kerascheck.runtime.verify.peaks.Peaks`."""
+
+    hardware: str
+    flops: Mapping[str, float]
+    """Floating-point operations per second, by type."""
+    bytes: float
+    """Bytes per second."""
+    measured: bool
+    source: str
+    busy_others: float | None
 
 
 class LayersJson(TypedDict):
@@ -130,6 +157,11 @@ class LayersJson(TypedDict):
     """Of all operations of a step, summed over threads."""
     steps: int
     overhead_seconds: float
+    peaks: PeaksJson | None
+    roof: PlacedJson | None
+    """Of all operations."""
+    launch_bound: bool
+    """Whether a GPU idles between short kernels."""
 
 
 class TimelineJson(TypedDict):
@@ -226,15 +258,17 @@ def _diagnosed(diagnosis: Diagnosis, used: GpuSummary | None) -> WhyJson:
         "matters_little": _findings(diagnosis.little),
         "elsewhere": _findings(diagnosis.elsewhere),
         "remarks": list(diagnosis.remarks),
-        "layers": _layers(step.facts.step_trace),
+        "layers": _layers(step),
         "timeline": _timeline(step.facts.timeline),
         "gpu": plain(used),
     }
 
 
-def _layers(trace: StepTrace | None) -> LayersJson | None:
+def _layers(step: Step) -> LayersJson | None:
+    trace, peaks = step.facts.step_trace, roofline.peaks_of(step)
     if trace is None:
         return None
+    overlap = roofline.overlap_of(trace)
     rows: list[LayerJson] = [
         {
             "role": row.role,
@@ -249,6 +283,7 @@ def _layers(trace: StepTrace | None) -> LayersJson | None:
             "flops": row.flops,
             "bytes": row.bytes,
             "dtype": row.dtype,
+            "roof": None if peaks is None else _placed(roofline.place_of(row, peaks, overlap)),
         }
         for row in trace.rows
     ]
@@ -259,6 +294,20 @@ def _layers(trace: StepTrace | None) -> LayersJson | None:
         "total_seconds": trace.total_seconds,
         "steps": trace.steps,
         "overhead_seconds": trace.overhead_seconds,
+        "peaks": plain(peaks),
+        "roof": None if peaks is None else _placed(roofline.place_of_all(trace, peaks)),
+        "launch_bound": roofline.is_launch_bound(trace),
+    }
+
+
+def _placed(place: Placed | None) -> PlacedJson | None:
+    if place is None:
+        return None
+    return {
+        "limit": place.roof.value,
+        "intensity": place.intensity,
+        "compute_share": place.compute_share,
+        "memory_share": place.memory_share,
     }
 
 

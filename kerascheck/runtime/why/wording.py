@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from kerascheck.lint.pipeline import processors
 from kerascheck.runtime.verify.messages import Compilations, EmbeddingTable, Validation
-from kerascheck.runtime.why import layers
+from kerascheck.runtime.why import layers, roofline
 from kerascheck.runtime.why.lines import Lines
 from kerascheck.runtime.why.step import Cause, Part, Step
 
@@ -414,6 +414,8 @@ def remarks(step: Step, lines: Lines) -> Iterator[str]:
     if not step.gpus:
         yield "no GPU was used: on a GPU computing takes less, and everything else a larger share"
     if (limit := layers.remark(step.facts)) is not None:
+        yield limit
+    if (limit := roofline.remark(step)) is not None:
         yield limit
     for what in step.unknown:
         yield f"not measured: {what}"

@@ -10,7 +10,7 @@ import functools
 import sys
 import traceback
 
-from .. import batch_sizes, clock, diagnose, layer_trace, parts, step_costs
+from .. import batch_sizes, clock, cpu_peaks, diagnose, layer_trace, parts, step_costs
 from ..hooks import AfterImport
 from ..state import State
 from . import jax, keras, scalars, tensorflow, torch
@@ -38,6 +38,7 @@ def install(run, recorder, patches=None):
     diagnose.install(state)
     step_costs.install(state)
     parts.install_last(state)
+    cpu_peaks.install(state)
     layer_trace.install(state)
     batch_sizes.install(state)
     loaded = [name for name in patchers if name in sys.modules] if state.is_passive else []
