@@ -10,7 +10,8 @@ from .load import CpuLoad
 
 _PRODUCT_SECONDS, _PASS_SECONDS = 0.3, 0.2
 _TYPE = "float32"
-_SIZE = 2048  # rows and columns of the product
+_SIZE = 1024 if (os.cpu_count() or 1) <= 8 else 2048
+"""Rows and columns of the product: a short one finds moments without other programs, many cores need a large one."""
 _FEWEST = 2  # runs of each after a warm-up
 _SMALLEST, _LARGEST = 64 << 20, 512 << 20  # bytes of the array
 _TIMES_THE_CACHE = 4

@@ -50,6 +50,19 @@ def has_loops(graph):
     return False
 
 
+def _used(graph):
+    """The operations that a result or a side effect needs, in order; TensorFlow does not run the others."""
+    operations = graph.get_operations()
+    pending = [each.op for each in graph.outputs] + [each for each in operations if each.op_def.is_stateful]
+    found: dict = {}
+    while pending:
+        operation = pending.pop()
+        if operation.name not in found:
+            found[operation.name] = operation
+            pending += [*(each.op for each in operation.inputs), *operation.control_inputs]
+    return [each for each in operations if each.name in found]
+
+
 def _function(graph, attribute):
     return graph._get_function(attribute.name).graph
 
@@ -80,9 +93,7 @@ class _Sized:
         with new.as_default():
             for old, given in zip(self._graph.inputs, inputs):
                 known[old.name] = self._held(given)
-            pending = [
-                each for each in self._graph.get_operations() if not each.outputs or each.outputs[0].name not in known
-            ]
+            pending = [each for each in _used(self._graph) if not each.outputs or each.outputs[0].name not in known]
             while pending:
                 later = []
                 for operation in pending:
