@@ -294,7 +294,7 @@ def _layers(step: Step) -> LayersJson | None:
         "total_seconds": trace.total_seconds,
         "steps": trace.steps,
         "overhead_seconds": trace.overhead_seconds,
-        "peaks": plain(peaks),
+        "peaks": plain(peaks or step.facts.peaks),
         "roof": None if peaks is None else _placed(roofline.place_of_all(trace, peaks)),
         "launch_bound": roofline.is_launch_bound(trace),
     }

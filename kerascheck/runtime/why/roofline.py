@@ -27,6 +27,8 @@ _IDLE = 0.4
 """Minimum share of a traced step without a kernel for a GPU to wait for launches."""
 _SHORT = 20e-6
 """Maximum mean seconds of such a kernel: a launch takes 3 to 10 microseconds."""
+_MOST_LOAD = 0.2
+"""Maximum share of the machine that other programs may use while its peaks are measured."""
 _HALF = ("bfloat16", "float16")
 _HALF_BYTES = 2.0  # ratio of the bytes of a 32-bit number to those of a 16-bit one
 
@@ -57,9 +59,13 @@ class Placed:
 
 
 def peaks_of(step: Step) -> Peaks | None:
-    """The published peaks of the first GPU, or the measured ones of the processor; None if they are unknown."""
+    """The published peaks of the first GPU, or the measured ones of the processor.
+
+    None if they are unknown, or were measured beside other programs.
+    """
     if not step.gpus:
-        return step.facts.peaks
+        measured = step.facts.peaks
+        return None if measured is None or (measured.busy_others or 0.0) > _MOST_LOAD else measured
     found = cards.peaks_of(step.gpus[0])
     return None if found is None else Peaks(step.gpus[0], dict(found.flops), found.bytes, False, found.source)
 
@@ -175,28 +181,30 @@ def _about_roof(
     if roof is Roof.MEMORY:
         return (
             f"Memory-bound: {names}, at {first.memory_share:.0%} of the {bytes_text(peaks.bytes)} that its memory "
-            f"gives{_fusing(step)}"
+            f"gives{_fusing(row, step)}"
         )
     if roof is Roof.CACHES:
         return (
             f"Served from caches: {names}; it moves {bytes_text(first.bytes_per_second)}, more than the "
             f"{bytes_text(peaks.bytes)} of the memory"
         )
-    shares = [f"{first.memory_share:.0%} of its memory"]
+    shares = [f"{_percent(first.memory_share)} of its memory"]
     if first.compute_share is not None:
-        shares.insert(0, f"{first.compute_share:.0%} of what {limit} computes")
-    return (
-        f"Far from both limits: {names}, at {' and '.join(shares)}; small operations, and starting them, take the time"
-    )
+        shares.insert(0, f"{_percent(first.compute_share)} of what {limit} computes")
+    return f"Far from both limits: {names}, at {' and '.join(shares)}: neither explains its time"
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0%}" if share >= 0.01 else "less than 1%"
 
 
 def _device(peaks: Peaks) -> str:
     return "processor" if peaks.measured else "card"
 
 
-def _fusing(step: Step) -> str:
+def _fusing(row: OwnerTime, step: Step) -> str:
     """What reduces the traffic of operations, as the end of a clause."""
-    if step.backend != "tensorflow" or (step.facts.model is not None and step.facts.model.jit_compile):
+    if row.dtype or step.backend != "tensorflow" or step.facts.model is None or step.facts.model.jit_compile:
         return ""
     return "; XLA (jit_compile=True) fuses such operations"
 
@@ -279,6 +287,8 @@ def remark(step: Step) -> str | None:
     unknown = sum(trace.share(row) for row in trace.rows if row.flops is None or row.bytes is None)
     if unknown > _SHOWN:
         return f"the work of {unknown:.0%} of the operations is unknown: a shape or a number of iterations is not fixed"
-    if peaks is not None and peaks.measured and (peaks.busy_others or 0.0) > QUIET:
-        return f"other programs used {peaks.busy_others:.0%} of this machine while its peaks were measured: they can be higher"
-    return None
+    measured = None if step.gpus else step.facts.peaks
+    if measured is None or (measured.busy_others or 0.0) <= QUIET:
+        return None
+    used = f"other programs used {measured.busy_others:.0%} of this machine while its peaks were measured"
+    return f"{used}: they can be higher" if peaks is not None else f"{used}: its layers are not compared with them"
