@@ -143,6 +143,13 @@ def test_what_is_near_no_roof_is_called_so():
     assert said == "Served from caches: SGD 100%; it moves 30 GB/s, more than the 10 GB/s of the memory"
 
 
+def test_load_makes_nothing_far_from_the_limits():
+    far, near = traced(row("Dense", 0.01, 1e6, 10e6)), traced(row("Dense", 0.01, 0.8e9, 10e6))
+    assert list(roofline.sentences(replace(step(far), busy_others=0.5))) == []
+    assert list(roofline.sentences(replace(step(far), load_changed=True))) == []
+    assert list(roofline.sentences(replace(step(near), busy_others=0.5)))
+
+
 def test_a_faster_type_of_the_card_is_named():
     trace = traced(row("Dense", 0.01, 1e12, 1e6))
     *_, said = roofline.sentences(step(trace, gpus=(A100,)))

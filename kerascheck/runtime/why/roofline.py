@@ -142,6 +142,9 @@ def sentences(step: Step) -> Iterator[str]:
     if peaks is None:
         return
     placed = [(row, place) for row, place in _rows(trace, peaks) if trace.share(row) >= _SHOWN]
+    if step.load_changed or (step.busy_others or 0.0) > _MOST_LOAD:
+        # Other programs lengthen operations: whoever is far from a limit may be near it without them.
+        placed = [each for each in placed if each[1].roof is not Roof.NEITHER]
     roofs = list(dict.fromkeys(place.roof for _, place in placed))
     for roof in roofs[:2]:
         yield _about_roof(roof, [each for each in placed if each[1].roof is roof], trace, peaks, step)

@@ -6,6 +6,7 @@ import sys
 import time
 
 from . import diagnose
+from .batch_sizes import available_bytes
 from .load import CpuLoad
 
 _PRODUCT_SECONDS, _PASS_SECONDS = 0.3, 0.2
@@ -15,7 +16,7 @@ _SIZE = 1024 if (os.cpu_count() or 1) <= 8 else 2048
 _FEWEST = 2  # runs of each after a warm-up
 _SMALLEST, _LARGEST = 64 << 20, 512 << 20  # bytes of the array
 _TIMES_THE_CACHE = 4
-_SHARE_OF_MEMORY = 1 / 16
+_SHARE_OF_MEMORY = 1 / 8  # of what is free
 _CACHE = "/sys/devices/system/cpu/cpu0/cache/index3/size"
 
 
@@ -82,8 +83,9 @@ def _array_bytes():
             cache = int(stream.read().strip().removesuffix("K")) << 10
     except (OSError, ValueError):
         cache = _SMALLEST
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") * _SHARE_OF_MEMORY
-    return int(min(max(_SMALLEST, min(_TIMES_THE_CACHE * cache, _LARGEST)), memory)) // 4 * 4
+    wanted = max(_SMALLEST, min(_TIMES_THE_CACHE * cache, _LARGEST))
+    free = available_bytes()
+    return wanted if free is None else min(wanted, int(free * _SHARE_OF_MEMORY))
 
 
 def _shortest(call, longest):
