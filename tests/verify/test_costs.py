@@ -1,12 +1,16 @@
 """Operations and bytes of graphs and of compiled programs, against numbers counted by hand and by XLA."""
 
 import inspect
+import json
+from types import SimpleNamespace
 
 import pytest
 
-from kerascheck.runtime.verify.child import hlo, layer_costs
+from kerascheck.runtime.plain import restored
+from kerascheck.runtime.verify.child import cpu_peaks, hlo, layer_costs
 from kerascheck.runtime.verify.child.hlo_costs import Cost, costs_of, flops_of
 from kerascheck.runtime.verify.child.layer_costs import Costs
+from kerascheck.runtime.verify.peaks import Peaks
 
 ROWS = 32
 
@@ -260,3 +264,41 @@ def test_activity_of_a_gpu():
     streams = [("Stream #1", [(0, 10, "a", None, None), (5, 20, "b", None, None)]), ("Stream #2", [(90, 100, "c", None, None)])]  # fmt: skip
     assert layer_costs.kernels(streams, 1) == {"kernels": 3, "busy_seconds": pytest.approx(30e-9)}
     assert layer_costs.kernels([("tf_Compute/1", streams[0][1])], 1) == {}
+
+
+# Peaks of the processor -------------------------------------------------------------------------------------------
+
+
+class Recording:
+    """A state of the probes, with the peaks of one framework known."""
+
+    def __init__(self, **facts):
+        self.recorder = SimpleNamespace(facts={"backend": "jax", "versions": {"jax": "1.0"}, **facts})
+        self.run = {"plan": {"known_peaks": ["jax 1.0"]}}
+
+
+def test_peaks_are_measured_only_where_they_are_unknown():
+    fit = SimpleNamespace(kind="fit")
+    assert cpu_peaks.cpu_peaks(Recording(), fit) == {"peaks_of": "jax 1.0"}
+    assert cpu_peaks.cpu_peaks(Recording(gpus=["a card"]), fit) is None
+    assert cpu_peaks.cpu_peaks(Recording(backend="torch"), fit) is None
+    assert cpu_peaks.cpu_peaks(Recording(), SimpleNamespace(kind="optimizer loop")) is None
+
+
+@pytest.mark.parametrize("backend", ["tensorflow", "jax"])
+def test_the_framework_measures_its_peaks(backend, monkeypatch):
+    framework = pytest.importorskip(backend)
+    monkeypatch.setattr(cpu_peaks, "_SIZE", 64)
+    monkeypatch.setattr(cpu_peaks, "_array_bytes", lambda: 1 << 16)
+    state = Recording(backend=backend, versions={backend: framework.__version__})
+    found = cpu_peaks.cpu_peaks(state, SimpleNamespace(kind="fit"))
+    peaks = restored(Peaks, json.loads(json.dumps(found["peaks"])), "peaks")
+    assert peaks.measured and peaks.flops["float32"] > 0 and peaks.bytes > 0
+    assert found["peaks_of"] == f"{backend} {framework.__version__}"
+
+
+def test_the_array_exceeds_the_caches_and_fits_into_the_memory(monkeypatch):
+    monkeypatch.setattr(cpu_peaks, "available_bytes", lambda: None)
+    assert cpu_peaks._SMALLEST <= cpu_peaks._array_bytes() <= cpu_peaks._LARGEST
+    monkeypatch.setattr(cpu_peaks, "available_bytes", lambda: 80 << 20)
+    assert cpu_peaks._array_bytes() == 10 << 20

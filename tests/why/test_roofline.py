@@ -161,7 +161,9 @@ def test_a_faster_type_of_the_card_is_named():
 def test_short_kernels_with_an_idle_gpu_are_launch_bound():
     trace = traced(row("Dense", 0.0036, 1e9, 1e6), kernels=600.0, busy_seconds=0.0036, seconds_per_step=0.01)
     (said,) = roofline.sentences(step(trace, gpus=(A100,)))
-    assert said.startswith("Launch-bound: 600 kernels of 6 µs a step, and the GPU idles 64% of it")
+    assert said.startswith("Launch-bound: 600 kernels of 6 µs a step, and the GPU idles 64% of it; larger batches give")
+    (said,) = roofline.sentences(step(trace, gpus=(A100,), model=ModelFacts()))
+    assert "larger batches or XLA (jit_compile=True) give it longer kernels" in said
     assert not roofline.is_launch_bound(replace(trace, kernels=6.0))
     assert not roofline.is_launch_bound(replace(trace, busy_seconds=0.009))
     assert not roofline.is_launch_bound(traced(row("Dense", 1, 1, 1)))

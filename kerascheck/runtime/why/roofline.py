@@ -137,7 +137,7 @@ def sentences(step: Step) -> Iterator[str]:
     if trace is None:
         return
     if is_launch_bound(trace):
-        yield _about_launches(trace)
+        yield _about_launches(trace, step)
         return
     if peaks is None:
         return
@@ -160,12 +160,13 @@ def _rows(trace: StepTrace, peaks: Peaks) -> Iterator[tuple[OwnerTime, Placed]]:
             yield row, place
 
 
-def _about_launches(trace: StepTrace) -> str:
+def _about_launches(trace: StepTrace, step: Step) -> str:
     kernels, busy = trace.kernels or 1.0, trace.busy_seconds or 0.0
     idle = 1 - busy / trace.seconds_per_step
+    by_xla = " or XLA (jit_compile=True)" if _lacks_xla(step) else ""
     return (
         f"Launch-bound: {kernels:,.0f} kernels of {busy / kernels * 1e6:.0f} µs a step, and the GPU idles {idle:.0%} of it; "
-        "larger batches or XLA (jit_compile=True) give it longer kernels"
+        f"larger batches{by_xla} give it longer kernels"
     )
 
 
@@ -207,9 +208,12 @@ def _device(peaks: Peaks) -> str:
 
 def _fusing(row: OwnerTime, step: Step) -> str:
     """What reduces the traffic of operations, as the end of a clause."""
-    if row.dtype or step.backend != "tensorflow" or step.facts.model is None or step.facts.model.jit_compile:
-        return ""
-    return "; XLA (jit_compile=True) fuses such operations"
+    return "; XLA (jit_compile=True) fuses such operations" if not row.dtype and _lacks_xla(step) else ""
+
+
+def _lacks_xla(step: Step) -> bool:
+    """Whether XLA is known not to compile the step."""
+    return step.backend == "tensorflow" and step.facts.model is not None and not step.facts.model.jit_compile
 
 
 def _faster_type(row: OwnerTime, peaks: Peaks) -> str | None:
@@ -294,4 +298,4 @@ def remark(step: Step) -> str | None:
     if measured is None or (measured.busy_others or 0.0) <= QUIET:
         return None
     used = f"other programs used {measured.busy_others:.0%} of this machine while its peaks were measured"
-    return f"{used}: they can be higher" if peaks is not None else f"{used}: its layers are not compared with them"
+    return f"{used}: they can be higher" if peaks is not None else f"{used}: the layers are not compared with them"
