@@ -22,13 +22,8 @@ def label(row: OwnerTime) -> str:
     """Such as "12 Conv2D of ResNet50", "optimizer Adam" or "loss smooth"."""
     count = f"{row.count} " * (row.count > 1)
     if row.role != "layer":
-        return role_label(row.role, row.kind)
+        return f"{row.role} {row.kind}".strip()
     return f"{count}{row.kind}" + (f" of {row.maker}" if row.maker else "")
-
-
-def role_label(role: str, kind: str) -> str:
-    """A loss, a metric or the optimizer, such as "optimizer Adam"; a loss of Keras has no class here."""
-    return f"{role} {kind}".strip()
 
 
 def cause(trace: StepTrace | None) -> Cause | None:

@@ -14,7 +14,7 @@ from kerascheck.runtime.verify import gpu, gpu_chart
 from kerascheck.runtime.verify.analysis import Stage, relative, typical
 from kerascheck.runtime.verify.result import FRAMEWORKS
 from kerascheck.runtime.verify.step_trace import StepTrace
-from kerascheck.runtime.why import batch_sizes, layer_pictures, layers
+from kerascheck.runtime.why import batch_sizes, layers
 from kerascheck.runtime.why.diagnosis import Advice, Diagnosis, second_limit
 from kerascheck.runtime.why.step import Cause, HotLine, Part, Step
 from kerascheck.runtime.why.wording import nothing_said, seconds_of
@@ -40,8 +40,7 @@ _FEWEST_STEPS, _SHORTEST_SECONDS = 12, 0.3
 _HIDES_WAITING = frozenset({"fit", "graph loop"})
 """Trainings whose compiled step reads its own data in TensorFlow. From outside, waiting looks like computing."""
 
-_STYLE = (
-    """
+_STYLE = """
 :root { --input: #b4572b; --tracing: #b3406e; --callbacks: #5a8f3c; --between_epochs: #3c8f62; --validation: #9a4f9e; --python: #a67c00; --inside: #6f7d1c; --eager: #8c5a3c; --overhead: #7d62a8;
   --compute: #1f6f8b; --step: #2f7f9b; --epochs: #4a63b5; --predict: #3d8f86; --start: #6b5bb0; --fit: #a0653f; --compile: #a3355c;
   --lookup: #5f7f2f; --tables: #8a6a2c; --unexplained: #8a94a6; --unclear: #8a94a6; --hit: #f5ead0; }
@@ -70,12 +69,9 @@ details { margin: .75rem 0 0; } summary { cursor: pointer; } details h3 { margin
 .places { list-style: none; margin: 0; padding: 0; } .places li { padding: .35rem 0; border-top: 1px solid var(--line); overflow-wrap: anywhere; }
 .places li:first-child { border-top: 0; }
 @media (max-width: 36rem) { .bars li { grid-template-columns: 1fr; } .bars .meter { max-width: 12rem; } header h1 { font-size: 1.4rem; } }
-"""
-    + "".join(
-        f".{name}, .meter span.{name} {{ fill: var(--{name}); background: var(--{name}); }}\n"
-        for name in [*(part.name.lower() for part in Part), "unclear"]
-    )
-    + layer_pictures.STYLE
+""" + "".join(
+    f".{name}, .meter span.{name} {{ fill: var(--{name}); background: var(--{name}); }}\n"
+    for name in [*(part.name.lower() for part in Part), "unclear"]
 )
 
 
@@ -343,9 +339,7 @@ def _bar_row(share: float, kind: str, text: str) -> str:
 
 def _layers(trace: StepTrace, known: Lines) -> Iterator[str]:
     """The layers, the loss, the metrics and the optimizer, by the time of their operations."""
-    yield '<h2>The operations of a step, by layer</h2><section class="card">'
-    yield from layer_pictures.flame(trace, known)
-    yield '</section><section class="card"><ol class="bars">'
+    yield '<h2>The operations of a step, by layer</h2><section class="card"><ol class="bars">'
     before = None
     for row in trace.rows[:_MOST_LAYERS]:
         seconds = f"{_duration(row.forward_seconds)} forward, {_duration(row.backward_seconds)} backward"
@@ -361,7 +355,6 @@ def _layers(trace: StepTrace, known: Lines) -> Iterator[str]:
         f"one batch, which the framework's profiler traced; tracing and reading took {seconds_of(trace.overhead_seconds)}. "
         f"{_percent(trace.fused_share)} of the time is in operations that XLA fused from several layers.</p>"
     )
-    yield from layer_pictures.roofline(trace, None, known)
 
 
 def _busiest(step: Step, known: Lines) -> Iterator[str]:
