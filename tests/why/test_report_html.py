@@ -101,8 +101,8 @@ FACTS_HERE = WIRE_FACTS | {
     },
     "step_trace": {
         "rows": [
-            ["layer", f"a{EVIL}", f"Dense{EVIL}", 2, 0.001, 0.002, [PATH, 4], f"Net{EVIL}"],
-            ["loss", "loss", "", 1, 0.0005, 0.0, None, None],
+            ["layer", f"a{EVIL}", f"Dense{EVIL}", 2, 0.001, 0.002, [PATH, 4], f"Net{EVIL}", None, None, ""],
+            ["loss", "loss", "", 1, 0.0005, 0.0, None, None, None, None, ""],
         ],
         "unattributed_seconds": 0.0005, "fused_seconds": 0.0, "total_seconds": 0.004, "steps": 9, "overhead_seconds": 1.5,
     },

@@ -13,20 +13,20 @@ from kerascheck.report.html import change, escape, lines, page
 from kerascheck.runtime.verify import gpu, gpu_chart
 from kerascheck.runtime.verify.analysis import Stage, relative, typical
 from kerascheck.runtime.verify.result import FRAMEWORKS
-from kerascheck.runtime.verify.step_trace import StepTrace
-from kerascheck.runtime.why import batch_sizes, layers
+from kerascheck.runtime.why import batch_sizes, layers_html
 from kerascheck.runtime.why.diagnosis import Advice, Diagnosis, second_limit
+from kerascheck.runtime.why.html_parts import bar_row, duration, percent, source_line
 from kerascheck.runtime.why.step import Cause, HotLine, Part, Step
 from kerascheck.runtime.why.wording import nothing_said, seconds_of
 
 if TYPE_CHECKING:
     from kerascheck.runtime.verify.gpu_summary import GpuSummary
+    from kerascheck.runtime.verify.peaks import Peaks
     from kerascheck.runtime.verify.verdict import Verdict
     from kerascheck.runtime.why.explain import WhyResult
     from kerascheck.runtime.why.lines import Lines
 
 _MOST_LINES = 8
-_MOST_LAYERS = 12
 _RARE = 0.005
 """Minimum share of the samples for a line to be listed."""
 _EXPLAINED = 0.03
@@ -75,16 +75,19 @@ details { margin: .75rem 0 0; } summary { cursor: pointer; } details h3 { margin
 )
 
 
-def render(answer: WhyResult, used: GpuSummary | None, proofs: Sequence[Verdict] = ()) -> str:
+def render(
+    answer: WhyResult, used: GpuSummary | None, proofs: Sequence[Verdict] = (), peaks: Peaks | None = None
+) -> str:
     """Render the page. All text from the script, its path or its output is escaped.
 
     Args:
         answer: the result of ``why``.
         used: activity of the GPUs during the run.
         proofs: measured gains of the first recommendation.
+        peaks: the most that the hardware can do; None if unknown.
     """
-    body = _failed(answer) if answer.diagnosis is None else _body(answer, answer.diagnosis, used, proofs)
-    return page(f"{relative(answer.linted.script)}: why its training is slow", body, _STYLE)
+    body = _failed(answer) if answer.diagnosis is None else _body(answer, answer.diagnosis, used, proofs, peaks)
+    return page(f"{relative(answer.linted.script)}: why its training is slow", body, _STYLE + layers_html.STYLE)
 
 
 def _failed(answer: WhyResult) -> Iterator[str]:
@@ -95,7 +98,13 @@ def _failed(answer: WhyResult) -> Iterator[str]:
         yield f'<p class="soft">It printed last:</p><pre>{lines(printed)}</pre>'
 
 
-def _body(answer: WhyResult, diagnosis: Diagnosis, used: GpuSummary | None, proofs: Sequence[Verdict]) -> Iterator[str]:
+def _body(
+    answer: WhyResult,
+    diagnosis: Diagnosis,
+    used: GpuSummary | None,
+    proofs: Sequence[Verdict],
+    peaks: Peaks | None,
+) -> Iterator[str]:
     step = diagnosis.step
     yield from _header(answer, diagnosis)
     yield "<h2>Where a step goes</h2>"
@@ -108,7 +117,7 @@ def _body(answer: WhyResult, diagnosis: Diagnosis, used: GpuSummary | None, proo
         yield "<h2>The input pipeline, from its source to the training</h2>"
         yield from _pipeline(step, diagnosis.lines)
     if step.facts.step_trace is not None:
-        yield from _layers(step.facts.step_trace, diagnosis.lines)
+        yield from layers_html.html(step.facts.step_trace, diagnosis.lines, peaks)
     yield from _busiest(step, diagnosis.lines)
     yield from _timeline(step)
     if used is not None:
@@ -147,14 +156,6 @@ def _ended(text: str) -> str:
     return escape(text + "." * (not text.endswith((".", "!", "?"))))
 
 
-def _duration(seconds: float) -> str:
-    return typical([seconds]) if seconds >= 1e-6 else "&lt;1 µs"
-
-
-def _percent(share: float) -> str:
-    return "&lt;1%" if 0 < share < 0.005 else f"{share:.0%}"
-
-
 def _header(answer: WhyResult, diagnosis: Diagnosis) -> Iterator[str]:
     step = diagnosis.step
     place = diagnosis.lines.shown(*step.place) if step.place else relative(answer.linted.script)
@@ -188,12 +189,12 @@ def _parts(diagnosis: Diagnosis) -> Iterator[str]:
     step = diagnosis.step
     yield '<section class="card"><div class="stack" role="img" aria-label="The parts of a step">'
     for part in step.ranked:
-        yield f'<span class="{part.name.lower()}" style="width:{step.share(part):.2%}" title="{part.value}: {_percent(step.share(part))}"></span>'
+        yield f'<span class="{part.name.lower()}" style="width:{step.share(part):.2%}" title="{part.value}: {percent(step.share(part))}"></span>'
     yield '</div><ul class="parts">'
     for part in step.ranked:
         yield (
             f'<li><div class="head"><strong><span class="key {part.name.lower()}"></span>{part.value}</strong>'
-            f'<span class="soft">{_duration(step.parts[part])}</span><span>{_percent(step.share(part))}</span></div>'
+            f'<span class="soft">{duration(step.parts[part])}</span><span>{percent(step.share(part))}</span></div>'
         )
         cause = diagnosis.causes.get(part)
         if cause is not None and step.share(part) >= _EXPLAINED:
@@ -206,7 +207,7 @@ def _cause(cause: Cause, known: Lines) -> Iterator[str]:
     what = "" if cause.python and cause.path else f"{escape(cause.what)}, "
     place = f"<code>{escape(known.shown(*cause.place))}</code>, " if cause.place else ""
     of = "the operations of a step" if cause.computes else _OF_PYTHON[cause.python]
-    yield f'<p class="note">{what}{place}<span class="soft">{_percent(cause.share)} of {of}</span></p>'
+    yield f'<p class="note">{what}{place}<span class="soft">{percent(cause.share)} of {of}</span></p>'
     if cause.place:
         yield _excerpt(known, *cause.place)
 
@@ -231,21 +232,21 @@ def _recommendations(answer: WhyResult, diagnosis: Diagnosis) -> Iterator[str]:
         yield "</section>"
     limit = second_limit(diagnosis)
     if limit is not None and len(diagnosis.advice) < 2:
-        yield f'<p class="soft">The next limit is {limit.value}: {_percent(diagnosis.step.share(limit))} of a step today.</p>'
+        yield f'<p class="soft">The next limit is {limit.value}: {percent(diagnosis.step.share(limit))} of a step today.</p>'
 
 
 def _advice(number: int, advice: Advice, answer: WhyResult, diagnosis: Diagnosis) -> Iterator[str]:
     step = diagnosis.step
     share = step.share(advice.part) if advice.part is not None else 0.0
     about = (
-        f'<span class="soft">{advice.part.value}, {_percent(share)} of a step</span>' if advice.part and share else ""
+        f'<span class="soft">{advice.part.value}, {percent(share)} of a step</span>' if advice.part and share else ""
     )
     yield f'<div class="head"><span class="number">{number}</span>{_gain(advice)}{about}</div>'
     if not advice.leads:
         yield f"<p>{_sentence(advice.text)}</p>"
         place = advice.cause.place if advice.cause is not None else None
         if place is not None:
-            yield f'<p class="soft"><code>{escape(diagnosis.lines.shown(*place))}</code></p>{_line(diagnosis.lines, *place)}'
+            yield f'<p class="soft"><code>{escape(diagnosis.lines.shown(*place))}</code></p>{source_line(diagnosis.lines, *place)}'
     else:
         yield from _finding(advice.findings[0], answer, diagnosis.lines)
     more = advice.findings[advice.leads :]
@@ -305,7 +306,7 @@ def _pipeline(step: Step, known: Lines) -> Iterator[str]:
     before = None
     for stage in reversed(step.stages):
         place = stage.place or step.place
-        yield _bar_row(stage.share, "input", _stage(stage, place, known, repeated=place == before))
+        yield bar_row(stage.share, "input", _stage(stage, place, known, repeated=place == before))
         before = place
     yield "</ol></section>"
     yield (
@@ -316,45 +317,12 @@ def _pipeline(step: Step, known: Lines) -> Iterator[str]:
 
 def _stage(stage: Stage, place: tuple[str, int] | None, known: Lines, *, repeated: bool) -> str:
     parallel = f", {stage.parallelism:.0f} parallel calls" if stage.parallelism >= 2 else ""
-    text = f"<p><strong>{escape(stage.name)}</strong> <span class='soft'>{_duration(stage.seconds_per_batch)} per batch{parallel}</span></p>"
+    text = f"<p><strong>{escape(stage.name)}</strong> <span class='soft'>{duration(stage.seconds_per_batch)} per batch{parallel}</span></p>"
     if place is None:
         return text + '<p class="soft">added by TensorFlow</p>'
     added = "added by TensorFlow for " if stage.place is None else ""
     text += f'<p class="soft">{added}<code>{escape(known.shown(*place))}</code></p>'
-    return text if repeated else text + _line(known, *place)
-
-
-def _line(known: Lines, path: str, line: int) -> str:
-    text = known.text(path, line)
-    return f'<code class="line">{escape(text)}</code>' if text else ""
-
-
-def _bar_row(share: float, kind: str, text: str) -> str:
-    width = max(0.0, min(1.0, share))
-    return (
-        f'<li><div><span>{_percent(share)}</span><div class="meter"><span class="{kind}" style="width:{width:.1%}"></span></div></div>'
-        f"<div>{text}</div></li>"
-    )
-
-
-def _layers(trace: StepTrace, known: Lines) -> Iterator[str]:
-    """The layers, the loss, the metrics and the optimizer, by the time of their operations."""
-    yield '<h2>The operations of a step, by layer</h2><section class="card"><ol class="bars">'
-    before = None
-    for row in trace.rows[:_MOST_LAYERS]:
-        seconds = f"{_duration(row.forward_seconds)} forward, {_duration(row.backward_seconds)} backward"
-        text = f"<p><strong>{escape(layers.label(row))}</strong> <span class='soft'>{seconds}</span></p>"
-        if row.place is not None:
-            text += f'<p class="soft"><code>{escape(known.shown(*row.place))}</code></p>'
-            text += _line(known, *row.place) if row.place != before else ""
-        before = row.place
-        yield _bar_row(trace.share(row), "compute", text)
-    yield "</ol></section>"
-    yield (
-        f'<p class="soft">{escape(layers.by_direction(trace))}. Shares are of the time of all operations in {trace.steps} steps on '
-        f"one batch, which the framework's profiler traced; tracing and reading took {seconds_of(trace.overhead_seconds)}. "
-        f"{_percent(trace.fused_share)} of the time is in operations that XLA fused from several layers.</p>"
-    )
+    return text if repeated else text + source_line(known, *place)
 
 
 def _busiest(step: Step, known: Lines) -> Iterator[str]:
@@ -377,7 +345,7 @@ def _busiest(step: Step, known: Lines) -> Iterator[str]:
     for title, kind, entries in shown:
         yield f'<section class="card"><h3>{title}</h3><ol class="bars">'
         for line, libraries, share in entries[:_MOST_LINES]:
-            yield _bar_row(share, kind, _hot_line(line, libraries, known))
+            yield bar_row(share, kind, _hot_line(line, libraries, known))
         yield "</ol></section>"
     yield (
         '<p class="soft">Shares are of the samples that a profiler took while steps ran: how often a thread was at that line. '
@@ -408,7 +376,7 @@ def _hot_line(line: HotLine, libraries: Sequence[str], known: Lines) -> str:
     if not line.path:
         return f'<p><code>{escape(line.function)}</code><span class="soft">{escape(into)}</span></p>'
     function = "" if line.function == "<module>" else f" in {line.function}"
-    return f'<p class="soft"><code>{escape(known.shown(line.path, line.line))}</code>{escape(function + into)}</p>{_line(known, line.path, line.line)}'
+    return f'<p class="soft"><code>{escape(known.shown(line.path, line.line))}</code>{escape(function + into)}</p>{source_line(known, line.path, line.line)}'
 
 
 _KINDS = {
