@@ -15,6 +15,7 @@ from kerascheck.runtime.verify.analysis import stages
 from kerascheck.runtime.verify.findings import Linted
 from kerascheck.runtime.verify.gpu_summary import GpuSummary
 from kerascheck.runtime.verify.messages import parse_facts
+from kerascheck.runtime.verify.peaks import Peaks
 from kerascheck.runtime.verify.rounds import Run
 from kerascheck.runtime.why.diagnosis import diagnose
 from kerascheck.runtime.why.explain import WhyResult
@@ -101,10 +102,11 @@ FACTS_HERE = WIRE_FACTS | {
     },
     "step_trace": {
         "rows": [
-            ["layer", f"a{EVIL}", f"Dense{EVIL}", 2, 0.001, 0.002, [PATH, 4], f"Net{EVIL}", None, None, ""],
+            ["layer", f"a{EVIL}", f"Dense{EVIL}", 2, 0.001, 0.002, [PATH, 4], f"Net{EVIL}", 2e6, 1e6, f"{EVIL}"],
             ["loss", "loss", "", 1, 0.0005, 0.0, None, None, None, None, ""],
         ],
         "unattributed_seconds": 0.0005, "fused_seconds": 0.0, "total_seconds": 0.004, "steps": 9, "overhead_seconds": 1.5,
+        "layers": [["layer", f"a{EVIL}", f"Dense{EVIL}", None, 0.001, 0.002, [PATH, 4], None, None, ""]],
     },
 }  # fmt: skip
 HOT = [
@@ -176,6 +178,14 @@ def test_layers_are_listed_with_their_lines():
     assert "2 Dense" in text and "1 ms forward, 2 ms backward" in text
     assert "forward 25%, backward 50%, loss 12%, not attributed 12%" in text
     assert "tracing and reading took 1.5 s" in text
+
+
+def test_layers_are_drawn():
+    peaks = Peaks(f"Xeon{EVIL}", {f"float32{EVIL}": 1e11}, 1e10, measured=False, source=f"data sheet {EVIL}")
+    page = Page(render(full(), None, (), peaks))
+    assert "all operations of a step" in page.text and page.tags.count("circle") == 1
+    assert "The roof is that of Xeon" in page.text and "published: data sheet" in page.text
+    assert "The roof is missing" in Page(render(full(), None)).text
 
 
 @pytest.mark.parametrize("part", Part, ids=lambda part: part.name)

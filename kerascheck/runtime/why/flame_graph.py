@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from kerascheck.report.html import escape
@@ -14,9 +15,9 @@ from kerascheck.runtime.why.html_parts import NO_DIRECTION, duration, percent, t
 from kerascheck.runtime.why.lines import Lines
 
 _MOST_SIBLINGS = 12
-"""Number of layers on one level above which they are put into blocks."""
-_SECTIONS = 12
-"""Number of blocks of a model whose names form none."""
+"""Maximum number of layers or blocks on one level of a model."""
+_SECTIONS = 5
+"""Number of blocks that replace too many layers or blocks of one level."""
 _NARROWEST = 0.003
 """Minimum share of the operations for a box of its own."""
 _ROW_REM = 1.75
@@ -57,6 +58,8 @@ class Box:
     """Class; empty for a block, which has no operations of its own."""
     place: tuple[str, int] | None = None
     """Path and line of the script that creates it."""
+    label: str = ""
+    """The name without what it shares with the box around it; empty for the whole name."""
 
     @property
     def seconds(self) -> float:
@@ -79,8 +82,9 @@ def html(trace: StepTrace, lines: Lines) -> Iterator[str]:
     yield f'</div><ul class="legend">{legend}</ul>'
     yield (
         "<figcaption>The width of a box is its share of the time of all operations. Below it are the layers inside it, in the order of "
-        "their creation; where nothing is below a box, its own operations run. A box has two shades if it runs forward and backward. "
-        "A block gathers layers by their names or their order. The pointer on a box shows its times and its line.</figcaption></figure>"
+        "their creation; where nothing is below a box, its own operations run. The left shade of a box is the forward pass, the right one "
+        "the backward pass. If a model has many layers, blocks gather them by their names or their order. Point at a box with the mouse "
+        "to see its times and its line.</figcaption></figure>"
     )
 
 
@@ -122,7 +126,7 @@ def _around(name: str, inside: Sequence[Box]) -> Box:
 
 
 def _in_blocks(layers: Sequence[Box], used: int = 0) -> Sequence[Box]:
-    """Put many layers of one level into blocks of consecutive ones.
+    """Put many layers of one level into blocks of consecutive ones, by the beginnings of their names.
 
     Args:
         layers: in the order of their creation.
@@ -131,14 +135,18 @@ def _in_blocks(layers: Sequence[Box], used: int = 0) -> Sequence[Box]:
     if len(layers) <= _MOST_SIBLINGS:
         return layers
     runs = [(key, list(run)) for key, run in groupby(layers, lambda each: _words(each.name)[: used + 1])]
-    if len(runs) == 1 and len(runs[0][0]) > used:
-        return _in_blocks(layers, used + 1)
-    if len(runs) == 1 or len(runs) > 2 * _SECTIONS:
-        return _sections(layers)
-    keys = [key for key, _ in runs]
-    return [
-        _block(_in_blocks(run, used + 1), "_".join(key) if keys.count(key) == 1 else _from_to(run)) for key, run in runs
-    ]
+    if len(runs) == 1:
+        return _in_blocks(layers, used + 1) if len(runs[0][0]) > used else _sections(layers)
+    times = Counter("_".join(key) for key, _ in runs)
+    return _sections([_named_block(run, "_".join(key), used + 1, times) for key, run in runs])
+
+
+def _named_block(layers: Sequence[Box], prefix: str, used: int, times: Counter[str]) -> Box:
+    """The block of the layers with a prefix; ``times``: the number of blocks of each prefix."""
+    if len(layers) == 1:
+        return layers[0]
+    inside = [replace(each, label=each.name.removeprefix(f"{prefix}_")) for each in _in_blocks(layers, used)]
+    return _around(prefix if times[prefix] == 1 else _from_to(layers), inside)
 
 
 def _words(name: str) -> list[str]:
@@ -146,18 +154,13 @@ def _words(name: str) -> list[str]:
     return re.findall(r"[^_]*[^_\d]_\d+(?=_|$)|[^_]+", name)
 
 
-def _sections(layers: Sequence[Box]) -> Sequence[Box]:
-    """Blocks of consecutive layers that take about the same time."""
-    total = sum(each.seconds for each in layers) or 1.0
-    sections, before = defaultdict(list), 0.0
-    for each in layers:
-        sections[min(_SECTIONS - 1, int(_SECTIONS * (before + each.seconds / 2) / total))].append(each)
-        before += each.seconds
-    return [_block(section, _from_to(section)) for section in sections.values()]
-
-
-def _block(layers: Sequence[Box], name: str) -> Box:
-    return layers[0] if len(layers) == 1 else _around(name, layers)
+def _sections(boxes: Sequence[Box]) -> Sequence[Box]:
+    """Put too many boxes of one level into blocks of consecutive ones, and these into larger ones."""
+    if len(boxes) <= _MOST_SIBLINGS:
+        return boxes
+    size = math.ceil(len(boxes) / _SECTIONS)
+    runs = [boxes[start : start + size] for start in range(0, len(boxes), size)]
+    return [_around(_from_to(run), _sections(run)) if len(run) > 1 else run[0] for run in runs]
 
 
 def _from_to(layers: Sequence[Box]) -> str:
@@ -170,7 +173,10 @@ def _from_to(layers: Sequence[Box]) -> str:
 def _placed(box: Box, total: float, level: int = 0, left: float = 0.0) -> Iterator[tuple[Box, int, float]]:
     """Each box to draw with its level and the share of the operations left of it."""
     yield box, level, left
-    for each in _merged(box.inside, _NARROWEST * total):
+    shown = list(_merged(box.inside, _NARROWEST * total))
+    if len(shown) == 1 and all(each is not shown[0] for each in box.inside):
+        return  # One box for all that is inside would repeat the box around them.
+    for each in shown:
         yield from _placed(each, total, level + 1, left)
         left += each.seconds / total
 
@@ -188,7 +194,7 @@ def _merged(boxes: Sequence[Box], least: float) -> Iterator[Box]:
 
 
 def _html_of(box: Box, level: int, left: float, total: float, lines: Lines) -> str:
-    share, name = box.seconds / total, escape(box.name)
+    share = box.seconds / total
     kind, style = _NO_LAYER, ""
     if box.role in NO_DIRECTION:
         kind = "update"
@@ -196,7 +202,7 @@ def _html_of(box: Box, level: int, left: float, total: float, lines: Lines) -> s
         kind, style = "split", f"--part:{box.forward_seconds / box.seconds:.1%};"
     return (
         f'<div class="{kind}" style="{style}left:{left:.3%};width:{share:.3%};top:{level * _ROW_REM:.2f}rem" '
-        f'title="{_tooltip(box, share, lines)}"><i>{percent(share)}</i><span>{name}</span></div>'
+        f'title="{_tooltip(box, share, lines)}"><i>{percent(share)}</i><span>{escape(box.label or box.name)}</span></div>'
     )
 
 
