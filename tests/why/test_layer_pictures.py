@@ -224,6 +224,9 @@ def test_a_dot_lies_below_the_roof_that_limits_it():
     roofs = [each for each in root.iter("line") if each.get("class").startswith("roof")]
     assert second[1] > max(float(each.get("y2")) for each in roofs[1:])
     assert all(0 <= centre(each)[0] <= 100 for each in root.iter("circle"))
+    for each in roofs:
+        assert 0 <= float(each.get("x1").rstrip("%")) < float(each.get("x2").rstrip("%")) <= 100
+        assert all(24 <= float(each.get(name)) <= 344 for name in ("y1", "y2"))
     assert "measured on this machine" in text and "10 GFLOP/s, 100 FLOP per byte, float32" in text
 
 
