@@ -15,7 +15,7 @@ from kerascheck.runtime.why.html_parts import percent
 _MOST_NAMED = 10
 _WORTH_A_NUMBER = 0.005
 """Minimum share of the operations for a dot with a number, besides the longest one."""
-_TOP, _HEIGHT = 24, 320
+_TOP, _HEIGHT = 40, 320
 """Pixels above the plot, and of the plot."""
 _NARROW = 300
 """Pixels of the plot on a narrow screen: numbers of dots must not overlap there."""
@@ -27,7 +27,7 @@ _SAME = 1.02
 """Ratio of two roofs up to which they are drawn as one."""
 
 STYLE = """
-.roofline { height: 24rem; min-height: 384px; border: 0; overflow: visible; font-size: 12px; fill: var(--soft); }
+.roofline { height: 400px; border: 0; overflow: visible; font-size: 12px; fill: var(--soft); }
 .roofline text { paint-order: stroke; stroke: var(--card); stroke-width: 4px; stroke-linejoin: round; }
 .roofline .grid { stroke: var(--line); } .roofline .roof { stroke: var(--before); stroke-width: 2px; } .roofline .unused { stroke-dasharray: 5 4; }
 .roofline .dot { fill: var(--compute); fill-opacity: .45; stroke: var(--compute); stroke-width: 1.5px; }
@@ -68,7 +68,7 @@ class _Plot:
             up += list(peaks.flops.values())
         least, most = math.log10(min(across)), math.log10(max(across))
         # On the left the labels of the vertical axis need room.
-        self.left, self.right = least - max(0.5, 0.3 * (most - least)), most + 0.7
+        self.left, self.right = least - max(0.5, 0.4 * (most - least)), most + 0.7
         self.low, self.high = math.log10(min(up)) - 0.5, math.log10(max(up)) + 0.3
 
     def x(self, intensity: float) -> float:
@@ -91,9 +91,9 @@ def html(trace: StepTrace, peaks: Peaks | None) -> Iterator[str]:
     if peaks is not None:
         yield from _lines(plot, peaks.bytes, roofs)
     yield from _ticks(plot)
-    yield from _circles(plot, found, len(named))
     if peaks is not None:
         yield from _roof_labels(plot, peaks.bytes, roofs)
+    yield from _circles(plot, found, len(named), roofs)
     yield "</svg>"
     yield f'<ol class="dots">{"".join(_item(dot) for dot in named)}</ol>'
     yield f"<figcaption>{_how_to_read(found, peaks, roofs)}</figcaption></figure>"
@@ -171,26 +171,40 @@ def _lines(plot: _Plot, memory: float, roofs: Sequence[Roof]) -> Iterator[str]:
         yield f'<line class="roof{unused}" x1="{x:.2f}%" x2="100%" y1="{y:.1f}" y2="{y:.1f}"/>'
 
 
+def _named_roofs(plot: _Plot, roofs: Sequence[Roof]) -> Iterator[tuple[str, float]]:
+    """The label of each flat roof, and the pixels of its baseline; labels of close roofs lie above all of these."""
+    groups: list[list[Roof]] = []
+    for roof in reversed(roofs):
+        if groups and plot.y(groups[-1][-1].flops) - plot.y(roof.flops) < _LABEL * len(groups[-1]) + 4:
+            groups[-1].append(roof)
+        else:
+            groups.append([roof])
+    for group in groups:
+        bottom = plot.y(group[-1].flops) - 5
+        for position, roof in enumerate(group):
+            yield f"{', '.join(roof.types)} {_rate(roof.flops)}", bottom - position * _LABEL
+
+
 def _roof_labels(plot: _Plot, memory: float, roofs: Sequence[Roof]) -> Iterator[str]:
-    lowest = 0.0
-    for roof in roofs:
-        y = plot.y(roof.flops)
-        # Above its line, or below it if the label before leaves no room.
-        lowest = y - 5 if y - 5 >= lowest + _LABEL else max(y + 14, lowest + _LABEL)
-        name = escape(", ".join(roof.types))
-        yield f'<text x="100%" y="{lowest:.1f}" text-anchor="end">{name} {_rate(roof.flops)}</text>'
+    for label, y in _named_roofs(plot, roofs):
+        yield f'<text x="100%" y="{y:.1f}" text-anchor="end">{escape(label)}</text>'
     start = max(10**plot.left, 10**plot.low / memory)
     end = roofs[-1].flops / memory if roofs else 10**plot.right
-    middle = math.sqrt(start * max(end, start))
-    yield f'<text x="{plot.x(middle):.2f}%" y="{plot.y(middle * memory):.1f}" dx="10" dy="16">memory {_scaled(memory)}B/s</text>'
+    upper = start**0.35 * max(end, start) ** 0.65
+    yield f'<text x="{plot.x(upper):.2f}%" y="{plot.y(upper * memory):.1f}" dx="10" dy="16">memory {_scaled(memory)}B/s</text>'
 
 
-def _circles(plot: _Plot, found: Sequence[Dot], named: int) -> Iterator[str]:
+def _circles(plot: _Plot, found: Sequence[Dot], named: int, roofs: Sequence[Roof]) -> Iterator[str]:
     """The dots, and the numbers of the first ``named`` ones."""
     places = [(plot.x(dot.intensity), plot.y(dot.flops), 4 + 12 * math.sqrt(min(dot.share, 1.0))) for dot in found]
     for dot, (x, y, radius) in zip(found, places):
         yield f'<circle class="dot" cx="{x:.2f}%" cy="{y:.1f}" r="{radius:.1f}"><title>{_name(dot)}, {_numbers(dot)}</title></circle>'
-    taken: list[tuple[float, float]] = []
+    # Numbers keep clear of the labels of the roofs, whose letters are about 7 pixels wide.
+    taken = [
+        (float(_NARROW - across), y - 4)
+        for label, y in _named_roofs(plot, roofs)
+        for across in range(0, 7 * len(label), _LABEL)
+    ]
     for number, (x, y, radius) in enumerate(places[:named], 1):
         across, down = _free(x * _NARROW / 100, y, radius, taken)
         taken.append((x * _NARROW / 100 + across, y + down))
