@@ -3,21 +3,28 @@
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from kerascheck.integrations import ci
+
 yaml = pytest.importorskip("yaml", reason="needs PyYAML: pip install kerascheck[test]")
 
 ROOT = Path(__file__).resolve().parents[2]
-ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+ACTION_TEXT = (ROOT / "action.yml").read_text(encoding="utf-8")
+ACTION = yaml.safe_load(ACTION_TEXT)
 GITLAB = yaml.safe_load((ROOT / "docs" / "kerascheck.gitlab-ci.yml").read_text(encoding="utf-8"))["kerascheck"]
 DOCUMENT = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
 STEPS = {step["name"]: step for step in ACTION["runs"]["steps"]}
+OUTPUT, SUMMARY = "output", "summary.md"
 STATEFUL = "import keras, tensorflow as tf\nds = tf.data.Dataset.range(9).map(lambda x: tf.random.uniform([]))\n"
 STATEFUL += "keras.Sequential().fit(ds)\n"
+MAPPED = "import keras, tensorflow as tf\nds = tf.data.Dataset.range(9).map(lambda x: x / 255).batch(3)\n"
+MAPPED += "keras.Sequential().fit(ds)\n"
 
 
 @pytest.fixture
@@ -33,11 +40,9 @@ def project(tmp_path):
 @pytest.fixture
 def installed(tmp_path):
     """A folder that looks like an installation of kerascheck."""
-    program = tmp_path / "temp" / "kerascheck" / "bin" / "kerascheck"
+    program = tmp_path / "temp" / "kerascheck" / "bin" / "python"
     program.parent.mkdir(parents=True)
-    program.write_text(
-        f"#!{sys.executable}\nimport sys\nsys.path.insert(0, {str(ROOT)!r})\nfrom kerascheck.cli.main import main\nmain()\n"
-    )
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} "$@"\n')
     program.chmod(0o755)
     return tmp_path / "temp"
 
@@ -53,10 +58,18 @@ def run_step(name, folder, temp, **inputs):
         environment[key] = values[asked[1]] if asked else sys.executable
     script = folder.parent / "step.sh"
     script.write_text(STEPS[name]["run"])
+    for file in (OUTPUT, SUMMARY):
+        (folder.parent / file).write_text("")
+    runner = {
+        "RUNNER_TEMP": str(temp),
+        "GITHUB_ACTION_PATH": str(ROOT),
+        "GITHUB_OUTPUT": str(folder.parent / OUTPUT),
+        "GITHUB_STEP_SUMMARY": str(folder.parent / SUMMARY),
+    }
     return subprocess.run(
         ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", script],
         cwd=folder / values["working-directory"],
-        env={**os.environ, **environment, "RUNNER_TEMP": str(temp), "GITHUB_ACTION_PATH": str(ROOT)},
+        env={**os.environ, **environment, **runner},
         capture_output=True,
         text=True,
     )
@@ -68,7 +81,7 @@ def test_action_metadata_is_valid():
     assert all(type(value["default"]) is str and value["description"] for value in ACTION["inputs"].values())
     for step in STEPS.values():
         assert ("run" in step) != ("uses" in step) and ("run" not in step or step["shell"] == "bash")
-    asked = set(re.findall(r"inputs\.([\w-]+)", (ROOT / "action.yml").read_text(encoding="utf-8")))
+    asked = set(re.findall(r"inputs\.([\w-]+)", ACTION_TEXT))
     assert asked == set(ACTION["inputs"])
 
 
@@ -112,6 +125,68 @@ def test_the_action_installs_and_runs_kerascheck(project, tmp_path):
     assert run_step("kerascheck", project, tmp_path, args="--select KC101").returncode == 1
 
 
+def outputs(project):
+    """The outputs of the last step."""
+    lines = (project.parent / OUTPUT).read_text(encoding="utf-8").splitlines()
+    return dict(line.split("=", 1) for line in lines)
+
+
+@pytest.mark.slow
+def test_outputs_and_summary_count_the_findings(project, installed):
+    (project / "mapped.py").write_text(MAPPED)
+    ran = run_step("kerascheck", project, installed, args="--select KC101,KC103")
+    assert ran.returncode == 1, ran.stderr
+    counts = {"errors": "0", "warnings": "2", "hints": "0", "fixable": "2", "exit-code": "1"}
+    assert outputs(project) == counts and set(ACTION["outputs"]) == set(counts)
+    summary = (project.parent / SUMMARY).read_text(encoding="utf-8")
+    assert summary.startswith("### kerascheck: 0 errors, 2 warnings, 0 hints, 2 fixable\n")
+    assert "| <code>mapped.py&#58;2</code> | KC103 |" in summary
+    assert "\n+ds = tf.data.Dataset.range(9).batch(3).map(lambda x: x / 255)\n" in summary and summary.count("~~~") == 2
+
+
+@pytest.mark.slow
+def test_nothing_is_posted_where_nothing_is_found(project, installed):
+    ran = run_step("kerascheck", project, installed, paths="plain.py")
+    assert ran.returncode == 0 and "::" not in ran.stdout, ran.stdout
+    assert outputs(project) == {"errors": "0", "warnings": "0", "hints": "0", "fixable": "0", "exit-code": "0"}
+    assert (project.parent / SUMMARY).read_text() == ""
+    assert "GITHUB_TOKEN" not in ACTION_TEXT and "github.token" not in ACTION_TEXT
+
+
+@pytest.mark.slow
+def test_counts_are_unknown_where_kerascheck_cannot_run(project, installed):
+    ran = run_step("kerascheck", project, installed, args="--no-such-option")
+    assert ran.returncode == 2 and "--no-such-option" in ran.stderr
+    assert outputs(project) == {"errors": "", "warnings": "", "hints": "", "fixable": "", "exit-code": "2"}
+    ran = run_step("kerascheck", project, installed, args="--exclude 'open")
+    assert ran.returncode == 2 and "No closing quotation" in ran.stderr
+
+
+@pytest.mark.slow
+def test_arguments_are_quoted_as_in_a_shell(project, installed):
+    ran = run_step("kerascheck", project, installed, args="--select KC101 --extend-exclude 'some scripts'")
+    assert (ran.returncode, outputs(project)["warnings"]) == (0, "0"), ran.stderr
+    ran = run_step("kerascheck", project, installed, args="--select KC101 --extend-exclude 'other scripts'")
+    assert (ran.returncode, outputs(project)["warnings"]) == (1, "1"), ran.stderr
+
+
+def test_summary_shows_ten_findings_and_no_markup_of_the_code():
+    hostile = {"path": "a|b.py", "cell_number": None, "line": 1, "code": "KC101", "message": "<img src=x> @team `x`"}
+    counts = {"error": 0, "warning": 12, "info": 1, "fixable": 0}
+    shown = ci.summary({"findings": [hostile] * 12, "errors": [], "summary": counts}, "+~~~\n")
+    assert shown.count("KC101") == 10 and "2 more in the log." in shown and "12 warnings, 1 hint, 0 fixable" in shown
+    assert "<img" not in shown and "@team" not in shown and "a&#124;b.py" in shown
+    assert "\n~~~~diff\n+~~~\n~~~~\n" in shown
+
+
+def test_the_cache_of_pip_has_a_key_for_each_platform_and_project_file(project, tmp_path):
+    ran = run_step("Name the cache of pip", project, tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    assert re.fullmatch(rf"kerascheck-pip-{sys.platform}-\w+-3-\d+-[0-9a-f]{{16}}", outputs(project)["key"])
+    folder = STEPS["Restore the cache of pip"]["with"]["path"].replace("${{ runner.temp }}", "$RUNNER_TEMP")
+    assert f'--cache-dir "{folder}"' in STEPS["Install kerascheck"]["run"]
+
+
 def run_job(folder, temp, **variables):
     """Run the script of the GitLab job, in the shell of its image."""
     script = "\n".join(GITLAB["script"]).replace("/tmp/kerascheck", str(temp / "kerascheck"))
@@ -123,8 +198,12 @@ def run_job(folder, temp, **variables):
 def test_the_gitlab_job_reports_and_fails(project, installed):
     ran = run_job(project, installed, KERASCHECK_PATHS="some scripts\nplain.py", KERASCHECK_ARGS="--select KC101")
     assert ran.returncode == 1 and "KC101 serial-map" in ran.stdout, ran.stderr
-    (report,) = GITLAB["artifacts"]["reports"].values()
-    (issue,) = json.loads((project / report).read_text(encoding="utf-8"))
+    reports = GITLAB["artifacts"]["reports"]
+    (issue,) = json.loads((project / reports["codequality"]).read_text(encoding="utf-8"))
+    counts = (project / reports["dotenv"]).read_text(encoding="utf-8").splitlines()
+    assert counts == [
+        f"KERASCHECK_{each}" for each in ("ERRORS=0", "WARNINGS=1", "HINTS=0", "FIXABLE=1", "EXIT_CODE=1")
+    ]
     assert issue["location"]["path"] == "some scripts/train.py"
     assert GITLAB["artifacts"]["when"] == "always"
 
@@ -148,10 +227,13 @@ def test_documented_recipes_use_existing_names():
     steps = [step for recipe in recipes for job in recipe.get("jobs", {}).values() for step in job["steps"]]
     given = [set(step["with"]) for step in steps if step.get("uses", "").startswith("<owner>")]
     assert given and all(names <= set(ACTION["inputs"]) for names in given)
-    assert all(f"| `{name}` |" in DOCUMENT for name in ACTION["inputs"])
+    assert all(f"| `{name}` |" in DOCUMENT for name in (*ACTION["inputs"], *ACTION["outputs"]))
     ((job, included),) = [
         (recipe["kerascheck"], recipe["include"][0]["file"]) for recipe in recipes if "include" in recipe
     ]
-    assert set(job["variables"]) == {"KERASCHECK_PACKAGE", *GITLAB["variables"]} and (ROOT / included).is_file()
+    assert (
+        set(job["variables"]) == {"KERASCHECK_PACKAGE", "KERASCHECK_PATHS", "KERASCHECK_ARGS"}
+        and (ROOT / included).is_file()
+    )
     hooks = {hook["id"] for hook in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))}
     assert hooks >= {hook["id"] for recipe in recipes for repo in recipe.get("repos", ()) for hook in repo["hooks"]}
