@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kerascheck.project.discovery import File
     from kerascheck.result import LintResult
 
-_OPTIONS = (
+OPTIONS = (
     "select",
     "ignore",
     "extend-select",
@@ -38,7 +38,8 @@ _OPTIONS = (
     "docs-url",
 )
 """The settings that an editor may send instead of a configuration file, named as on the command line."""
-_LISTS = frozenset(("select", "ignore", "extend-select", "extend-ignore", "exclude", "extend-exclude"))
+LISTS = frozenset(("select", "ignore", "extend-select", "extend-ignore", "exclude", "extend-exclude"))
+"""The options whose values are lists of strings."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ class Lint:
     unsaved: tuple[Buffer, ...]
     """The other unsaved buffers, which replace the files on disk."""
     options: Mapping[str, Any]
-    """See :data:`_OPTIONS`."""
+    """See :data:`OPTIONS`."""
     epoch: int
     """In a new epoch, the process reads configurations, requirements and folders again and uses the new options."""
 
@@ -299,11 +300,11 @@ def _overrides(options: Mapping[str, Any]) -> Any:
     from kerascheck.project.config import ConfigError, did_you_mean, overrides_from
 
     for key, value in options.items():
-        if key not in _OPTIONS:
-            raise ConfigError(f"the settings of the editor: no setting '{key}'{did_you_mean(key, _OPTIONS)}")
-        if key in _LISTS and not (isinstance(value, list) and all(isinstance(item, str) for item in value)):
+        if key not in OPTIONS:
+            raise ConfigError(f"the settings of the editor: no setting '{key}'{did_you_mean(key, OPTIONS)}")
+        if key in LISTS and not (isinstance(value, list) and all(isinstance(item, str) for item in value)):
             raise ConfigError(f"the settings of the editor: '{key}' must be a list of strings")
-    given = {key.replace("-", "_"): tuple(value) if key in _LISTS else value for key, value in options.items()}
+    given = {key.replace("-", "_"): tuple(value) if key in LISTS else value for key, value in options.items()}
     overrides = overrides_from(given, "the settings of the editor: ")
     registry.validate_selection(overrides.selection)
     return overrides
