@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # Import from the checkout, not from an installed package.
 sys.path.insert(0, str(ROOT))
 
+import kerascheck  # noqa: E402
 from kerascheck.catalog import measured, pages, registry  # noqa: E402
 from kerascheck.catalog.registry import RuleSpec  # noqa: E402
 from kerascheck.lint import pipeline  # noqa: E402
@@ -50,7 +51,12 @@ _WIDTH, _LEFT, _ROW = 420, 48, 44
 
 
 def on_config(config: Any) -> Any:
-    """Add the page of every rule to the navigation."""
+    """Add the page of every rule to the navigation, and the published addresses."""
+    if kerascheck.REPOSITORY:
+        config.repo_url = kerascheck.REPOSITORY
+    if kerascheck.SITE:
+        config.site_url = f"{kerascheck.SITE}/"
+        config.extra["version"] = {"provider": "mike"}
     (rules,) = (entry["Rules"] for entry in config.nav if "Rules" in entry)
     for family, specs in _by_family():
         rules.append({_FAMILIES.get(family, family): [{f"{spec.code} {spec.name}": _source(spec)} for spec in specs]})

@@ -1,6 +1,10 @@
 """kerascheck: the linter for Keras training code that proves its findings."""
 
 __version__ = "0.1.0"
+REPOSITORY = ""
+"""Address of the repository, without a slash at its end; empty until it is published. No other file states it."""
+SITE = ""
+"""Address of the documentation, without a slash at its end and without a version; empty until it is published."""
 
 
 def load_ipython_extension(shell: object) -> None:

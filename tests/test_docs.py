@@ -32,15 +32,16 @@ def test_documented_settings_are_complete_and_valid(tmp_path):
     assert config.from_table(table, str(tmp_path / "pyproject.toml")).keras == "3"
 
 
-def test_editor_configurations_start_the_server():
+def test_editor_configurations_are_those_of_the_server():
+    replies = pytest.importorskip("kerascheck.lsp.replies", reason="needs pygls: pip install kerascheck[server]")
     (vs_code,) = (json.loads(block) for block in blocks(README, "json"))
     (helix,) = (config.parse_toml(block) for block in blocks(README, "toml"))
+    assert vs_code == {
+        "editor.codeActionsOnSave": {replies.FIX_ALL: "explicit"},
+        "notebook.codeActionsOnSave": {replies.NOTEBOOK_FIX_ALL: "explicit"},
+    }
     server = helix["language-server"]["kerascheck"]
-    started = [
-        [vs_code["glspc.server.command"], *vs_code["glspc.server.commandArguments"]],
-        [server["command"], *server["args"]],
-    ]
-    assert started == [["kerascheck", "server"]] * 2
+    assert [server["command"], *server["args"]] == ["kerascheck", "server"]
     assert kerascheck("server", "--help").code == 0
     assert "kerascheck" in helix["language"][0]["language-servers"]
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import kerascheck
-from kerascheck.project.config import parse_toml
+from kerascheck.project.config import DOCS_URL, parse_toml
 
 yaml = pytest.importorskip("yaml", reason="needs PyYAML: pip install kerascheck[test]")
 
@@ -133,3 +134,74 @@ def test_issue_forms_are_valid(form):
     assert len(names) == len(set(names)) and any(
         field.get("validations", {}).get("required") for field in content["body"]
     )
+
+
+STATED = {"REPOSITORY": "https://example.org/owner/name", "SITE": "https://example.org/site", "__version__": "1.2.3"}
+
+
+def test_addresses_reach_the_metadata():
+    import hatch_build
+
+    stated = hatch_build.constants((ROOT / "kerascheck" / "__init__.py").read_text(encoding="utf-8"))
+    assert stated == {name: getattr(kerascheck, name) for name in STATED}
+    files = "https://example.org/owner/name/blob/v1.2.3"
+    assert hatch_build.urls(STATED) == {
+        "Source": "https://example.org/owner/name",
+        "Issues": "https://example.org/owner/name/issues",
+        "Changelog": f"{files}/CHANGELOG.md",
+        "Documentation": "https://example.org/site",
+    }
+    assert hatch_build.urls({**STATED, "REPOSITORY": "", "SITE": ""}) == {}
+
+
+def test_links_of_the_description_work_on_an_index():
+    import hatch_build
+
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    described = hatch_build.described(readme, STATED)
+    files = "https://example.org/owner/name/blob/v1.2.3/"
+    links = re.findall(r"\]\(([^)]*)\)", described)
+    assert len(links) > 20 and all(link.startswith("https://") for link in links)
+    own = [link.removeprefix(files).partition("#")[0] for link in links if link.startswith(files)]
+    assert own and all((ROOT / path).exists() for path in own)
+    assert "<the address of this repository>" in readme and "<the address" not in described
+    assert hatch_build.described(readme, {**STATED, "REPOSITORY": ""}) == readme
+
+
+def test_addresses_are_stated_in_one_place():
+    project = parse_toml((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert "urls" not in project and "readme" not in project
+    assert '\nsite_url: ""\n' in (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    assert "repository" not in json.loads((ROOT / "editors" / "vscode" / "package.json").read_text(encoding="utf-8"))
+    assert bool(DOCS_URL) == bool(kerascheck.SITE) and DOCS_URL.startswith(kerascheck.SITE)
+    for address in filter(None, (kerascheck.REPOSITORY, kerascheck.SITE)):
+        command = ["git", "grep", "--files-with-matches", "--fixed-strings", address]
+        spelled = subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout.split()
+        assert spelled == ["kerascheck/__init__.py"]
+
+
+def test_release_trusts_no_password_and_pins_its_actions():
+    text = (ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8")
+    workflow = yaml.safe_load(text)
+    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
+    used = [step["uses"] for step in steps if "uses" in step]
+    assert used and all(re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", each) for each in used)
+    assert "secrets." not in text and "password" not in text
+    assert workflow["permissions"] == {"contents": "read"}
+    writing = {name: job["permissions"] for name, job in workflow["jobs"].items() if "permissions" in job}
+    assert writing == {
+        "attest": {"attestations": "write", "id-token": "write"},
+        "publish": {"id-token": "write"},
+        "docs": {"contents": "write"},
+    }
+
+
+@pytest.mark.parametrize(("tag", "complaint"), [("v0.0.0", "is not the version"), (None, "states no addresses")])
+def test_release_checks_the_tag_and_the_addresses(tag, complaint):
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8"))
+    (step,) = (each for each in workflow["jobs"]["build"]["steps"] if each.get("name", "").startswith("Check the tag"))
+    program = step["run"].split("<<'PROGRAM'\n")[1].removesuffix("PROGRAM\n")
+    environment = {**os.environ, "TAG": tag or f"v{kerascheck.__version__}"}
+    ran = subprocess.run([sys.executable, "-c", program], cwd=ROOT, env=environment, capture_output=True, text=True)
+    published = tag is None and kerascheck.REPOSITORY and kerascheck.SITE
+    assert (ran.returncode == 0) if published else (ran.returncode == 1 and complaint in ran.stderr), ran.stderr

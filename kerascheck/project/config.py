@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import kerascheck
 from kerascheck.finding import Severity
 from kerascheck.source import dependencies
 from kerascheck.source.escape import escaped
@@ -20,8 +21,8 @@ DEFAULT_EXCLUDE = (
 )  # fmt: skip
 """Folders excluded from discovery, besides hidden folders and virtual environments of any name."""
 
-DOCS_URL = ""
-"""The default site with the rule pages; empty until one is published."""
+DOCS_URL = f"{kerascheck.SITE}/{kerascheck.__version__.rpartition('.')[0]}/" if kerascheck.SITE else ""
+"""The default site with the rule pages, those of this version; empty until one is published."""
 DOCS_URL_VARIABLE = "KERASCHECK_DOCS_URL"
 """The environment variable that overrides the site in configuration files."""
 

@@ -93,10 +93,17 @@ class Extension {
                 middleware: {
                     workspace: {
                         // By itself, the client sends defaults too.
-                        didChangeConfiguration: () =>
-                            client.sendNotification(DidChangeConfigurationNotification.type, {
-                                settings: { kerascheck: serverSettings(names) },
-                            }),
+                        didChangeConfiguration: async () => {
+                            const settings = { kerascheck: serverSettings(names) };
+                            try {
+                                await client.sendNotification(DidChangeConfigurationNotification.type, { settings });
+                            } catch (error) {
+                                // Another interpreter was set, so this server is being ended.
+                                if (client.isRunning()) {
+                                    throw error;
+                                }
+                            }
+                        },
                     },
                 },
             },

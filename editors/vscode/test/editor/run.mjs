@@ -109,8 +109,8 @@ const ACTIONS = {
         await page.screenshot({ path: path.join(tmpdir(), "kerascheck-why.png") });
     },
     async "accept the offer"(page) {
-        await page.getByText("with its language server is not installed in").waitFor();
-        await page.getByRole("button", { name: "Install", exact: true }).click();
+        const offer = page.getByRole("dialog", { name: "with its language server is not installed in" });
+        await offer.getByRole("button", { name: "Install", exact: true }).click();
     },
 };
 
@@ -142,6 +142,9 @@ try {
 } catch (error) {
     result = `failed: ${error.stack}`;
 } finally {
+    if ((await page.getByText("failed").count()) > 0) {
+        result = `failed: an error is shown, after: ${result}`;
+    }
     if (!result.startsWith("passed")) {
         await page.screenshot({ path: path.join(tmpdir(), "kerascheck-editor.png") });
     }
