@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import kerascheck
 from kerascheck.lsp.checker import LISTS, OPTIONS
 from kerascheck.project.config import DEFAULT_EXCLUDE, SETTINGS, Settings
 
@@ -17,6 +18,10 @@ EXTENSION = Path(__file__).resolve().parents[2] / "editors" / "vscode"
 MANIFEST = json.loads((EXTENSION / "package.json").read_text(encoding="utf-8"))
 PROPERTIES = MANIFEST["contributes"]["configuration"]["properties"]
 OWN = {"interpreter", "package", "trace.server"}
+
+
+def test_version_is_that_of_the_package():
+    assert MANIFEST["version"] == kerascheck.__version__
 
 
 def test_settings_are_those_of_the_server():
