@@ -24,7 +24,7 @@ import kerascheck  # noqa: E402
 from kerascheck.catalog import measured, pages, registry  # noqa: E402
 from kerascheck.catalog.registry import RuleSpec  # noqa: E402
 from kerascheck.lint import pipeline  # noqa: E402
-from kerascheck.project.config import Configuration, Selection, Settings  # noqa: E402
+from kerascheck.project.config import DOCS_URL, Configuration, Selection, Settings  # noqa: E402
 from kerascheck.project.discovery import File as Script  # noqa: E402
 from kerascheck.report import rule_page  # noqa: E402
 from kerascheck.source import display_path  # noqa: E402
@@ -43,6 +43,7 @@ _ROOT_PAGES = {
     **{path.name: path.name.lower() for path in ROOT.glob("*.md")},
     "README.md": "index.md",
     "CITATION.cff": "CITATION.cff",
+    "editors/vscode/README.md": "vscode.md",
 }
 _FENCE = re.compile(r" *(```|~~~)")
 _LINK = re.compile(r"(?<=\]\()([^)#:\s]+)(?=[)#])")
@@ -55,7 +56,7 @@ def on_config(config: Any) -> Any:
     if kerascheck.REPOSITORY:
         config.repo_url = kerascheck.REPOSITORY
     if kerascheck.SITE:
-        config.site_url = f"{kerascheck.SITE}/"
+        config.site_url = DOCS_URL
         config.extra["version"] = {"provider": "mike"}
     (rules,) = (entry["Rules"] for entry in config.nav if "Rules" in entry)
     for family, specs in _by_family():
@@ -112,8 +113,8 @@ def _relinked(markdown: str, page: str) -> str:
         meant = (ROOT / source).parent.joinpath(match[1]).resolve()
         if meant == ROOT / "docs":
             return "guide.md"
-        if meant.parent == ROOT and meant.name in _ROOT_PAGES:
-            return _ROOT_PAGES[meant.name]
+        if meant.is_relative_to(ROOT) and (name := meant.relative_to(ROOT).as_posix()) in _ROOT_PAGES:
+            return _ROOT_PAGES[name]
         if meant.parent == ROOT / "rules":
             return f"rules/index.md#{_anchor(_FAMILIES[meant.name])}"
         if meant.parent.parent == ROOT / "rules":
