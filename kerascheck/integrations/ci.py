@@ -25,11 +25,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from kerascheck.report.common import count
+
 _SHOWN_FINDINGS = 10
 _LARGEST_PATCH = 20_000  # characters; GitHub drops a summary of more than 1 MiB
 _UNUSABLE = 2  # exit code for wrong usage
-_COUNTS = {"errors": "error", "warnings": "warning", "hints": "info", "fixable": "fixable"}
-"""By output, its key in the summary of the JSON report."""
+_OUTPUTS = ("errors", "warnings", "hints", "fixable")
+_SEVERITIES = ("error", "warning", "info")
 _MARKUP = frozenset("\\`*_[]<>&|~#!@:")
 _CHECK = "import sys; from kerascheck.cli.main import main; main()"
 
@@ -85,11 +87,12 @@ def _patch(arguments: Sequence[str], paths: Sequence[str]) -> str:
 
 def _write_outputs(service: str, document: Mapping[str, Any] | None, code: int) -> None:
     """Write the counts as ``name=value``; unknown ones are empty."""
-    counts = {name: "" if document is None else document["summary"][key] for name, key in _COUNTS.items()}
+    counts = dict.fromkeys(_OUTPUTS, "") if document is None else dict(zip(_OUTPUTS, map(str, counted(document))))
+    counts["exit-code"] = str(code)
     if service == "github":
-        _append("GITHUB_OUTPUT", "".join(f"{name}={value}\n" for name, value in {**counts, "exit-code": code}.items()))
+        _append("GITHUB_OUTPUT", "".join(f"{name}={value}\n" for name, value in counts.items()))
     else:
-        named = {f"KERASCHECK_{name.upper()}": value for name, value in {**counts, "exit_code": code}.items()}
+        named = {f"KERASCHECK_{name.replace('-', '_').upper()}": value for name, value in counts.items()}
         _append("KERASCHECK_DOTENV", "".join(f"{name}={value}\n" for name, value in named.items()))
 
 
@@ -99,32 +102,33 @@ def _append(variable: str, text: str) -> None:
             file.write(text)
 
 
+def counted(document: Mapping[str, Any]) -> tuple[int, int, int, int]:
+    """The numbers of errors, warnings and hints in a JSON report, and of findings that ``--fix`` repairs."""
+    errors, warnings, hints = (document["summary"][severity] for severity in _SEVERITIES)
+    fixes = (finding["fix"] for finding in document["findings"])
+    safe = sum(fix is not None and fix["applicability"] == "safe" and fix["withheld"] is None for fix in fixes)
+    return errors, warnings, hints, safe
+
+
 def summary(document: Mapping[str, Any], patch: str) -> str:
-    """The summary of a job in Markdown: counts, the first findings, and the patch. Empty if nothing was found.
+    """The summary of a job in Markdown: counts, the first findings, errors first, and the patch. Empty if nothing was found.
 
     Args:
         document: the JSON report.
         patch: the changes of ``--fix``; empty without any.
     """
-    findings, unreadable, counts = document["findings"], document["errors"], document["summary"]
+    findings, unreadable = document["findings"], document["errors"]
     if not findings and not unreadable:
         return ""
-    listed = [
-        _plural(counts["error"], "error"),
-        _plural(counts["warning"], "warning"),
-        _plural(counts["info"], "hint"),
-        f"{counts['fixable']} fixable",
-    ]
+    errors, warnings, hints, fixable = counted(document)
+    listed = [count(errors, "error"), count(warnings, "warning"), count(hints, "hint"), f"{fixable} fixable with --fix"]
     if unreadable:
-        listed.append(_plural(len(unreadable), "unreadable file"))
+        listed.append(count(len(unreadable), "unreadable file"))
+    findings = sorted(findings, key=lambda finding: _SEVERITIES.index(finding["severity"]))
     parts = [f"### kerascheck: {', '.join(listed)}\n", _table([*unreadable, *findings])]
     if patch:
         parts.append(_folded(patch))
     return "\n".join(parts) + "\n"
-
-
-def _plural(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _table(items: Sequence[Mapping[str, Any]]) -> str:

@@ -136,10 +136,10 @@ def test_outputs_and_summary_count_the_findings(project, installed):
     (project / "mapped.py").write_text(MAPPED)
     ran = run_step("kerascheck", project, installed, args="--select KC101,KC103")
     assert ran.returncode == 1, ran.stderr
-    counts = {"errors": "0", "warnings": "2", "hints": "0", "fixable": "2", "exit-code": "1"}
+    counts = {"errors": "0", "warnings": "2", "hints": "0", "fixable": "1", "exit-code": "1"}
     assert outputs(project) == counts and set(ACTION["outputs"]) == set(counts)
     summary = (project.parent / SUMMARY).read_text(encoding="utf-8")
-    assert summary.startswith("### kerascheck: 0 errors, 2 warnings, 0 hints, 2 fixable\n")
+    assert summary.startswith("### kerascheck: 0 errors, 2 warnings, 0 hints, 1 fixable with --fix\n")
     assert "| <code>mapped.py&#58;2</code> | KC103 |" in summary
     assert "\n+ds = tf.data.Dataset.range(9).batch(3).map(lambda x: x / 255)\n" in summary and summary.count("~~~") == 2
 
@@ -171,10 +171,13 @@ def test_arguments_are_quoted_as_in_a_shell(project, installed):
 
 
 def test_summary_shows_ten_findings_and_no_markup_of_the_code():
-    hostile = {"path": "a|b.py", "cell_number": None, "line": 1, "code": "KC101", "message": "<img src=x> @team `x`"}
-    counts = {"error": 0, "warning": 12, "info": 1, "fixable": 0}
-    shown = ci.summary({"findings": [hostile] * 12, "errors": [], "summary": counts}, "+~~~\n")
-    assert shown.count("KC101") == 10 and "2 more in the log." in shown and "12 warnings, 1 hint, 0 fixable" in shown
+    hostile = {"path": "a|b.py", "cell_number": None, "line": 1, "code": "KC101", "severity": "warning"}
+    hostile |= {"message": "<img src=x> @team `x`", "fix": {"applicability": "unsafe", "withheld": None}}
+    findings = [{**hostile, "severity": "info", "code": "KC1"}, *[hostile] * 12]
+    counts = {"error": 0, "warning": 12, "info": 1}
+    shown = ci.summary({"findings": findings, "errors": [], "summary": counts}, "+~~~\n")
+    assert shown.count("| KC101 |") == 10 and "| KC1 |" not in shown and "3 more in the log." in shown
+    assert "12 warnings, 1 hint, 0 fixable with --fix" in shown
     assert "<img" not in shown and "@team" not in shown and "a&#124;b.py" in shown
     assert "\n~~~~diff\n+~~~\n~~~~\n" in shown
 
@@ -202,7 +205,7 @@ def test_the_gitlab_job_reports_and_fails(project, installed):
     (issue,) = json.loads((project / reports["codequality"]).read_text(encoding="utf-8"))
     counts = (project / reports["dotenv"]).read_text(encoding="utf-8").splitlines()
     assert counts == [
-        f"KERASCHECK_{each}" for each in ("ERRORS=0", "WARNINGS=1", "HINTS=0", "FIXABLE=1", "EXIT_CODE=1")
+        f"KERASCHECK_{each}" for each in ("ERRORS=0", "WARNINGS=1", "HINTS=0", "FIXABLE=0", "EXIT_CODE=1")
     ]
     assert issue["location"]["path"] == "some scripts/train.py"
     assert GITLAB["artifacts"]["when"] == "always"
