@@ -22,7 +22,7 @@ def layer(name, forward, backward=0.0, parent=None, role="layer", kind="Dense"):
 
 def trace_of(*layers, rest=0.0, rows=()):
     total = sum(each.seconds for each in layers) + rest
-    return StepTrace(tuple(rows), rest, 0.0, total, 9, total, 1.0, layers)
+    return StepTrace(tuple(rows), rest, 0.0, total, 9, total, 1.0, layers=layers)
 
 
 def row(name="Dense", seconds=0.01, flops=1e8, moved=1e7, dtype="float32", count=1):

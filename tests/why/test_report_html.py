@@ -15,7 +15,6 @@ from kerascheck.runtime.verify.analysis import stages
 from kerascheck.runtime.verify.findings import Linted
 from kerascheck.runtime.verify.gpu_summary import GpuSummary
 from kerascheck.runtime.verify.messages import parse_facts
-from kerascheck.runtime.verify.peaks import Peaks
 from kerascheck.runtime.verify.rounds import Run
 from kerascheck.runtime.why.diagnosis import diagnose
 from kerascheck.runtime.why.explain import WhyResult
@@ -181,10 +180,16 @@ def test_layers_are_listed_with_their_lines():
 
 
 def test_layers_are_drawn():
-    peaks = Peaks(f"Xeon{EVIL}", {f"float32{EVIL}": 1e11}, 1e10, measured=False, source=f"data sheet {EVIL}")
-    page = Page(render(full(), None, (), peaks))
+    peaks = {
+        "hardware": f"Xeon{EVIL}",
+        "flops": {f"float32{EVIL}": 1e11},
+        "bytes": 1e10,
+        "measured": True,
+        "source": "",
+    }
+    page = Page(render(full(facts={**FACTS_HERE, "peaks": peaks}), None))
     assert "all operations of a step" in page.text and page.tags.count("circle") == 1
-    assert "The roof is that of Xeon" in page.text and "published: data sheet" in page.text
+    assert "The roof is that of Xeon" in page.text and "measured" in page.text
     assert "The roof is missing" in Page(render(full(), None)).text
 
 

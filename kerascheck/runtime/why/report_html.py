@@ -13,7 +13,7 @@ from kerascheck.report.html import change, escape, lines, page
 from kerascheck.runtime.verify import gpu, gpu_chart
 from kerascheck.runtime.verify.analysis import Stage, relative, typical
 from kerascheck.runtime.verify.result import FRAMEWORKS
-from kerascheck.runtime.why import batch_sizes, layers_html
+from kerascheck.runtime.why import batch_sizes, layers_html, roofline
 from kerascheck.runtime.why.diagnosis import Advice, Diagnosis, second_limit
 from kerascheck.runtime.why.html_parts import bar_row, duration, percent, source_line
 from kerascheck.runtime.why.step import Cause, HotLine, Part, Step
@@ -21,7 +21,6 @@ from kerascheck.runtime.why.wording import nothing_said, seconds_of
 
 if TYPE_CHECKING:
     from kerascheck.runtime.verify.gpu_summary import GpuSummary
-    from kerascheck.runtime.verify.peaks import Peaks
     from kerascheck.runtime.verify.verdict import Verdict
     from kerascheck.runtime.why.explain import WhyResult
     from kerascheck.runtime.why.lines import Lines
@@ -75,18 +74,15 @@ details { margin: .75rem 0 0; } summary { cursor: pointer; } details h3 { margin
 )
 
 
-def render(
-    answer: WhyResult, used: GpuSummary | None, proofs: Sequence[Verdict] = (), peaks: Peaks | None = None
-) -> str:
+def render(answer: WhyResult, used: GpuSummary | None, proofs: Sequence[Verdict] = ()) -> str:
     """Render the page. All text from the script, its path or its output is escaped.
 
     Args:
         answer: the result of ``why``.
         used: activity of the GPUs during the run.
         proofs: measured gains of the first recommendation.
-        peaks: the most that the hardware can do; None if unknown.
     """
-    body = _failed(answer) if answer.diagnosis is None else _body(answer, answer.diagnosis, used, proofs, peaks)
+    body = _failed(answer) if answer.diagnosis is None else _body(answer, answer.diagnosis, used, proofs)
     return page(f"{relative(answer.linted.script)}: why its training is slow", body, _STYLE + layers_html.STYLE)
 
 
@@ -103,7 +99,6 @@ def _body(
     diagnosis: Diagnosis,
     used: GpuSummary | None,
     proofs: Sequence[Verdict],
-    peaks: Peaks | None,
 ) -> Iterator[str]:
     step = diagnosis.step
     yield from _header(answer, diagnosis)
@@ -117,7 +112,7 @@ def _body(
         yield "<h2>The input pipeline, from its source to the training</h2>"
         yield from _pipeline(step, diagnosis.lines)
     if step.facts.step_trace is not None:
-        yield from layers_html.html(step.facts.step_trace, diagnosis.lines, peaks)
+        yield from layers_html.html(step.facts.step_trace, diagnosis.lines, roofline.peaks_of(step))
     yield from _busiest(step, diagnosis.lines)
     yield from _timeline(step)
     if used is not None:
