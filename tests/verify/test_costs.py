@@ -258,6 +258,27 @@ def test_loops_run_as_often_as_their_operations():
     name = "StatefulPartitionedCall/lstm/while/body/_3/lstm/while/"
     events = [(at, at + 1, f"{name}{kind}:{kind}", None, None) for at, kind in enumerate(["MatMul"] * 40 + ["Add"] * 3)]
     assert layer_costs._runs_of_loops(lambda: (2, [("t", events)]), 1) == {"StatefulPartitionedCall/lstm/while": 20}
+    inner = [(0, 1, f"{name}again/while/body/_9/Mul:Mul", None, None)] * 80
+    found = layer_costs._runs_of_loops(lambda: (2, [("t", events + inner)]), 1)
+    assert found["StatefulPartitionedCall/lstm/while/lstm/while/again/while"] == 40
+
+
+def test_a_loop_in_a_loop_runs_as_often_as_it_was_seen():
+    """Three times in each of two runs of the outer loop."""
+    tf = pytest.importorskip("tensorflow")
+    from kerascheck.runtime.verify.child.graph_costs import costs_of
+
+    @tf.function(autograph=False)
+    def nested(x):
+        def outer(at, y):
+            _, y = tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y @ y), (0, y), name="inner")
+            return at + 1, y
+
+        return tf.while_loop(lambda at, y: at < 2, outer, (0, x), name="outer")[1]
+
+    concrete = nested.get_concrete_function(tf.TensorSpec((4, 4)))
+    found = costs_of(concrete, [], lambda loop: 6 if loop.endswith("inner") else 2)
+    assert sum(each.products for each in found) == 6 * 2 * 4 * 4 * 4
 
 
 def test_activity_of_a_gpu():

@@ -44,7 +44,7 @@ class KeptPeaks:
             return {}
 
     def completed(self, facts: TrainingFacts) -> TrainingFacts:
-        """``facts`` with the peaks that were known, or with the name of the processor; keeps new ones if it was quiet."""
+        """``facts`` with known peaks, or with the name of the processor; keeps new peaks of a quiet machine."""
         if facts.peaks is None:
             return replace(facts, peaks=self.known.get(facts.peaks_of or ""))
         peaks = replace(facts.peaks, hardware=self._processor)

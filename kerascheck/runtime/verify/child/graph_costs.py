@@ -35,7 +35,7 @@ def costs_of(concrete, batch, runs):
     Args:
         concrete: a ``ConcreteFunction``.
         batch: (type, shape) of each component of a batch; traced shapes may leave its size open.
-        runs: number of times that the body of a loop runs in a call, by the name of the loop; None if unknown.
+        runs: returns how often the body of a loop runs in a call, by the name of the loop; None if unknown.
     """
     return _Sized(concrete.graph, batch, runs).costs(concrete.graph.inputs, 1)[0]
 
@@ -103,6 +103,8 @@ class _Sized:
                     operands = [known[each.name] for each in operation.inputs]
                     results = self._results(operation, operands, times, found, new)
                     known.update((old.name, each) for old, each in zip(operation.outputs, results))
+                if len(later) == len(pending):
+                    raise ValueError(f"operations need each other, such as {later[0].name}")
                 pending = later
         return found, [known[each.name] for each in self._graph.outputs]
 
@@ -113,9 +115,7 @@ class _Sized:
             found += inside
             return [self._held(each) for each in outputs]
         if operation.type in _LOOPS:
-            runs = self._runs(operation.name)
-            body = self._inner(operation, "body")
-            inside, outputs = body.costs(operands, None if runs is None or times is None else times * runs)
+            inside, outputs = self._inner(operation, "body").costs(operands, self._runs(self._prefix + operation.name))
             found += inside
             return [self._held(each) for each in outputs]
         if operation.type == "IteratorGetNext" and len(operation.outputs) == len(self._batch):

@@ -93,14 +93,17 @@ def _of_graph(state, per_call, trace_all):
 
 
 def _runs_of_loops(trace_all, per_call):
-    """Number of times that the body of each loop runs in a call: as often as the operation that is seen most often."""
+    """Number of times that the body of each loop runs in a call: as often as the operation that is seen most often.
+
+    That of a loop inside another one includes all runs of the outer one.
+    """
     steps, threads = trace_all()
     counted: dict = collections.defaultdict(collections.Counter)
     for _, events in threads:
         for event in events:
             inside = [found.start() for found in _IN_LOOP.finditer(event[2])]
             if inside:
-                counted[event[2][: inside[-1]]][event[2]] += 1
+                counted[_IN_LOOP.sub("/", event[2][: inside[-1]])][event[2]] += 1
     return {loop: max(names.values()) * per_call / steps for loop, names in counted.items()}
 
 
