@@ -222,6 +222,16 @@ def test_mixed_precision_is_advised_where_it_can_gain(flops, leads):
     assert advice.largest_gain == (pytest.approx(1 / (0.1 + 0.9 / 2)) if leads else None)
 
 
+def test_the_limit_of_a_gpu_names_what_can_help():
+    def limit(*rows, **more):
+        return diagnose(step(traced(*rows, **more), gpus=(A100,)), [], Lines({})).advice[0].text
+
+    assert "mixed precision" in limit(row("Dense", 0.01, 0.8 * 1.56e12, 1e6))
+    assert "mixed precision" not in limit(row("Dense", 0.01, 1e6, 1e6))
+    idle = limit(row("Dense", 0.0036, 1e9, 1e6), kernels=600.0, busy_seconds=0.0036, seconds_per_step=0.01)
+    assert "larger batches" in idle and "mixed precision" not in idle
+
+
 # Kept peaks -------------------------------------------------------------------------------------------------------
 
 

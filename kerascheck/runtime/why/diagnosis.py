@@ -33,8 +33,6 @@ _WORTH_NAMING = 0.2
 """Minimum share of the waiting time for a stage to be the cause."""
 _SLOW_PYTHON = 0.2
 """Minimum share of the time in Python for the data to be the cause of waiting."""
-_WORTH_HALVING = 1.1
-"""Minimum bound of the speed-up by 16-bit types for their rule to be the recommendation."""
 _COMPUTING = (Part.COMPUTE, Part.STEP)
 _WITHOUT_PLACE = (Part.OVERHEAD, Part.UNEXPLAINED, Part.FIT, Part.LOOKUP, Part.TABLES, Part.VALIDATION)
 _OF_ONE_FUNCTION = 0.25
@@ -364,7 +362,7 @@ def _leads(finding: Finding, step: Step, part: Part, cause: Cause | None, at: bo
         if finding.code in PYTHON_OF_KERAS and cause.python:
             return cause.path is None
         return not cause.python or finding.code in PYTHON_IN_PIPELINE
-    if finding.code in HALVES and (gain := roofline.gain_in_half(step, part)) is not None and gain < _WORTH_HALVING:
+    if finding.code in HALVES and not roofline.may_gain_in_half(step, part):
         return False
     if part is Part.EAGER:
         return CONCERNS[finding.code][0] is part

@@ -30,6 +30,8 @@ _SHORT = 20e-6
 _MOST_LOAD = 0.2
 """Maximum share of the machine that other programs may use while its peaks are measured."""
 _HALF = ("bfloat16", "float16")
+_WORTH_HALVING = 1.1
+"""Minimum bound of the speed-up by 16-bit types to recommend them."""
 _HALF_BYTES = 2.0  # ratio of the bytes of a 32-bit number to those of a 16-bit one
 
 
@@ -269,6 +271,12 @@ def gain_in_half(step: Step, part: Part) -> float | None:
     others = trace.total_seconds - sum(row.seconds for row in trace.rows)
     left += max(0.0, others) / max(known, default=1.0)
     return 1 / (1 - step.share(part) * (1 - left / trace.total_seconds))
+
+
+def may_gain_in_half(step: Step, part: Part) -> bool:
+    """Whether 16-bit types are worth a recommendation; they are if nothing is known."""
+    gain = gain_in_half(step, part)
+    return gain is None or gain >= _WORTH_HALVING
 
 
 def _ratio(row: OwnerTime, place: Placed | None, peaks: Peaks) -> float | None:

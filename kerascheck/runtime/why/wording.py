@@ -366,10 +366,11 @@ def seconds_of(seconds: float | None) -> str:
 
 def _about_computing(step: Step) -> str:
     if step.gpus:
-        return (
-            "the GPU computes most of the time: mixed precision, a smaller model or a faster GPU can help, "
-            "and nothing in the input"
-        )
+        trace = step.facts.step_trace
+        if trace is not None and roofline.is_launch_bound(trace):
+            return "the GPU waits for short kernels to start: larger batches can help, and nothing in the input"
+        half = "mixed precision, " if roofline.may_gain_in_half(step, Part.COMPUTE) else ""
+        return f"the GPU computes most of the time: {half}a smaller model or a faster GPU can help, and nothing in the input"
     can = "a smaller model" if hidden_devices(step) is not None else "a GPU or a smaller model"
     return f"the processor computes most of the time: {can} can help, and nothing in the input"
 
