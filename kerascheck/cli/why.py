@@ -34,6 +34,8 @@ class _Options:
 
     prove: bool
     batch_sizes: bool
+    profile: str | None
+    """Folder of a recorded profile to read; nothing is executed."""
     training: int
     """Number of the training, from 1."""
     python: str | None
@@ -61,6 +63,12 @@ class _Options:
 )
 @click.option("--batch-sizes", is_flag=True, help="Also time steps at other batch sizes, up to a minute.")
 @click.option(
+    "--profile",
+    type=click.Path(),
+    metavar="DIR",
+    help="Read a profile that TensorFlow or JAX recorded, and execute nothing.",
+)
+@click.option(
     "--training", default=1, type=click.IntRange(1), help="Which training of the script to look at.  [the first]"
 )
 @click.option(
@@ -87,13 +95,17 @@ def why(script: str, arguments: tuple[str, ...], **given: Any) -> int:
     """
     from kerascheck.project.config import ConfigError
     from kerascheck.runtime.verify.findings import NotAScript
+    from kerascheck.runtime.why.recorded import NoProfile
 
     if sys.platform == "win32":
         raise click.ClickException("why needs signals that Windows does not have; use WSL")
     try:
         with ends_on_signals():
-            return _why(script, arguments, _Options(**given))
-    except (NotAScript, ConfigError) as problem:
+            options = _Options(**given)
+            return (
+                _why(script, arguments, options) if options.profile is None else _recorded(script, arguments, options)
+            )
+    except (NotAScript, ConfigError, NoProfile) as problem:
         raise click.ClickException(str(problem)) from None
     except OSError as problem:
         raise click.ClickException(f"no process could be started: {problem}") from None
@@ -139,6 +151,25 @@ def _why(script: str, arguments: tuple[str, ...], options: _Options) -> int:
         return 2
     if options.prove and options.output_format == "text":
         _prove(answer, run, options)
+    return 0
+
+
+def _recorded(script: str, arguments: tuple[str, ...], options: _Options) -> int:
+    """Explain the steps of a recorded profile."""
+    from kerascheck.project.config import Configuration
+    from kerascheck.runtime.verify.findings import findings_of, read_script
+    from kerascheck.runtime.why.recorded import explain_profile
+
+    if options.prove or options.batch_sizes or options.training != 1 or arguments:
+        raise click.UsageError("--profile executes nothing: leave out --prove, --batch-sizes, --training and arguments")
+    assert options.profile is not None
+    path, _ = read_script(script)
+    python = options.python or of_project(path)[0]
+    click.echo(click.style(f"kerascheck why reads {options.profile} and executes nothing.", bold=True), err=True)
+    with Progress() as progress:
+        progress.show("reading the profile", 10)
+        answer = explain_profile(options.profile, python, lambda: findings_of(script, Configuration()))
+    _write(answer, None, script, arguments, options, [])
     return 0
 
 
@@ -200,7 +231,11 @@ def _write(
         width = min(_WIDEST, max(_NARROWEST, terminal_columns()))
         lines = [
             *report_text.render(answer.diagnosis, width, click.style, used),
-            *report_text.next_command(answer.diagnosis, script, arguments, options.prove),
+            *(
+                report_text.next_command(answer.diagnosis, script, arguments, options.prove)
+                if options.profile is None
+                else ()
+            ),
         ]
         text = "\n".join(lines)
     print_report(text, options.output_file, color)

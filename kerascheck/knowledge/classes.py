@@ -108,9 +108,12 @@ MODEL_LIBRARIES = frozenset(
     "keras_unet_collection keras_efficientnet_v2 keras_retinanet keras_segmentation bert official tensorflow_models".split()
 )
 
+OPTIMIZERS = frozenset("Adam AdamW Adamax Adagrad Adadelta Ftrl Nadam RMSprop SGD Lion".split())
+"""Optimizers that all versions of Keras since 2.12 have; without their package."""
+
 _STAR_EXPORTS = {
     "keras.models": frozenset({"Model", "Sequential", "load_model", "clone_model", "model_from_json"}),
-    "keras.optimizers": frozenset("Adam AdamW Adamax Adagrad Adadelta Ftrl Nadam RMSprop SGD Lion".split()),
+    "keras.optimizers": OPTIMIZERS,
     "keras.callbacks": frozenset(
         "Callback CSVLogger EarlyStopping LambdaCallback LearningRateScheduler ModelCheckpoint ReduceLROnPlateau TensorBoard TerminateOnNaN".split()
     ),

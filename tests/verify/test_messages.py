@@ -25,6 +25,7 @@ from kerascheck.runtime.verify.messages import (
     parse_facts,
 )
 from kerascheck.runtime.verify.step_trace import LayerTime, OwnerTime
+from kerascheck.runtime.why.recorded import RecordedProfile
 
 BLOCK = {"event": "block", "steps": 2, "seconds": 0.2, "inner_steps": 1, "inner_seconds": 0.1, "ticks": [0.1, 0.1]}
 END = {
@@ -94,16 +95,16 @@ def test_a_damaged_message_ends_the_run_with_that_error(tmp_path, monkeypatch):
 
 # The same keys on both sides --------------------------------------------------------------------------------------
 
-MESSAGES = (Started, Ready, TrainingStart, BlockTiming, TrainingReport)
+MESSAGES = (Started, Ready, TrainingStart, BlockTiming, TrainingReport, RecordedProfile)
 AS_ARRAYS = {
     messages.Frame, messages.StepTime, messages.TensorSpec, messages.Feeder, messages.PredictCall, samples.ThreadSample,
     samples.MainSample, samples.TimelineSegment, messages.LookupLayer, messages.EmbeddingTable, messages.VisibleDevices,
     OwnerTime, LayerTime,
 }  # fmt: skip
-ENVELOPE = {"event", "last"}
+ENVELOPE = {"event", "last", "failure"}
 WITHIN_THE_CHILD = {
     "__builtins__", "display", "get_ipython", "_", "keras", "tf_keras", "tf-keras", "tensorflow", "torch", "jax", "filepath",
-    "__main__", "_kerascheck_child", "dataset loop", "gradient loop", "leader",
+    "__main__", "_kerascheck_child", "dataset loop", "gradient loop", "leader", "between",
 }  # fmt: skip
 """Keys of dictionaries in the child that are not messages."""
 

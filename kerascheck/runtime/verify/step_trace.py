@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kerascheck.runtime.verify.gpu_view import GpuView
+
 
 @dataclass(frozen=True, slots=True)
 class OwnerTime:
@@ -86,6 +88,8 @@ class StepTrace:
     """Number of kernels per step on a GPU; None without one."""
     busy_seconds: float | None = None
     """Seconds per traced step in which a kernel runs on the GPU."""
+    gpus: tuple[GpuView, ...] = ()
+    """The GPUs' own view of these steps."""
     layers: tuple[LayerTime, ...] = ()
     """In the order of their creation; the shortest are left out of very large models."""
 

@@ -147,6 +147,22 @@ class PeaksJson(TypedDict):
     busy_others: float | None
 
 
+class GpuViewJson(TypedDict):
+    """:class:`kerascheck.runtime.verify.gpu_view.GpuView`."""
+
+    number: int
+    busy_seconds: float
+    waiting_for_data_seconds: float
+    waiting_for_host_seconds: float
+    kernels: float
+    kernel_seconds: float
+    copied_bytes: float
+    copy_seconds: float
+    hidden_copy_seconds: float
+    collective_seconds: float
+    longest_kernels: list[tuple[str, float]]
+
+
 class LayersJson(TypedDict):
     """:class:`kerascheck.runtime.verify.step_trace.StepTrace`."""
 
@@ -162,6 +178,7 @@ class LayersJson(TypedDict):
     """Of all operations."""
     launch_bound: bool
     """Whether a GPU idles between short kernels."""
+    gpus: list[GpuViewJson]
 
 
 class TimelineJson(TypedDict):
@@ -297,6 +314,7 @@ def _layers(step: Step) -> LayersJson | None:
         "peaks": plain(peaks or step.facts.peaks),
         "roof": None if peaks is None else _placed(roofline.place_of_all(trace, peaks)),
         "launch_bound": roofline.is_launch_bound(trace),
+        "gpus": plain(trace.gpus),
     }
 
 

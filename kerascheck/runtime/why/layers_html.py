@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kerascheck.report.html import escape
+from kerascheck.report.html import escape, lines
 from kerascheck.runtime.verify.peaks import Peaks
 from kerascheck.runtime.verify.step_trace import StepTrace
-from kerascheck.runtime.why import flame_graph, layers, roofline_chart
+from kerascheck.runtime.why import flame_graph, gpu_views, layers, roofline_chart
 from kerascheck.runtime.why.html_parts import bar_row, percent, source_line, times
 from kerascheck.runtime.why.lines import Lines
 from kerascheck.runtime.why.wording import seconds_of
@@ -31,6 +31,8 @@ def html(trace: StepTrace, known: Lines, peaks: Peaks | None) -> Iterator[str]:
         f"one batch, which the framework's profiler traced; tracing and reading took {seconds_of(trace.overhead_seconds)}. "
         f"{percent(trace.fused_share)} of the time is in operations that XLA fused from several layers.</p>"
     )
+    if trace.gpus:
+        yield f"<h2>The GPUs' own view</h2><pre>{lines(list(gpu_views.lines(trace)))}</pre>"
     yield from roofline_chart.html(trace, peaks)
 
 

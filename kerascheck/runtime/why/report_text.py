@@ -12,7 +12,7 @@ from kerascheck.report.common import count, plain
 from kerascheck.runtime.verify import gpu
 from kerascheck.runtime.verify.analysis import bar, relative, typical
 from kerascheck.runtime.verify.report_text import printed_last
-from kerascheck.runtime.why import batch_sizes, layers, roofline
+from kerascheck.runtime.why import batch_sizes, gpu_views, layers, roofline
 from kerascheck.runtime.why.diagnosis import Advice, Diagnosis, second_limit
 from kerascheck.runtime.why.lines import Lines
 from kerascheck.runtime.why.step import Cause, Part, Step
@@ -123,6 +123,8 @@ def _layers(diagnosis: Diagnosis, width: int) -> Iterator[str]:
         text += more
     yield text
     yield _shortened(f"  {layers.by_direction(trace)}", width)
+    for line in gpu_views.lines(trace):
+        yield _shortened(f"  {line}", width)
     for sentence in roofline.sentences(diagnosis.step):
         yield from _wrapped(f"{sentence}.", width, "  ")
 

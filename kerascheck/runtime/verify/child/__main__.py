@@ -1,4 +1,4 @@
-"""Entry point of a measured process: ``python child/__main__.py RUN.json``.
+"""Entry point of a measured process: ``python child/__main__.py RUN.json``; ``--profile FILE`` reads a profile.
 
 :mod:`kerascheck.runtime.verify.process` writes ``RUN.json``; :func:`run` reads its keys. Errors of the script never
 surface as errors of this file: the parent receives one message about the end of the script.
@@ -38,5 +38,16 @@ def serve_only(run_file):
     launch.serve_sources(launch.read(run_file))
 
 
+def read_profile(path):
+    """Print the facts of a recorded profile as JSON; see :mod:`.recorded`."""
+    _load_package()
+    from _kerascheck_child import recorded
+
+    recorded.main(path)
+
+
 if __name__ == "__main__":
-    main(sys.argv[1])
+    if sys.argv[1] == "--profile":
+        read_profile(sys.argv[2])
+    else:
+        main(sys.argv[1])

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 
-from . import diagnose, hlo, layer_costs
+from . import diagnose, gpu_trace, hlo, layer_costs, xplane
 from .larger_batch import fit_steps
 from .layer_scopes import owner_of, owners_of
 from .replay import again, trained_on
@@ -47,7 +47,8 @@ def layer_trace(state, leader):
     for _ in range(_WARM_UP):
         step()
     on_jax = state.recorder.facts["backend"] == "jax"
-    steps, seconds, threads, programs = _trace(step, on_jax)
+    steps, seconds, planes, programs = _trace(step, on_jax)
+    threads = xplane.threads_of(planes)
     names = {name: hlo.names_of(each) for name, each in programs.items()}
     found = attributed(threads, names)
     costs, failure = _costs(state, threads, programs, steps, step, on_jax)
@@ -56,6 +57,7 @@ def layer_trace(state, leader):
         "step_trace": {
             **rows(state.owners, found, steps, costs),
             **layer_costs.kernels(threads, steps),
+            "gpus": gpu_trace.views(planes, steps),
             "total_flops": total[0],
             "total_bytes": total[1],
             "layers": layers(state.owners, found[0], parents_of(threads, names), steps, costs),
@@ -68,12 +70,12 @@ def layer_trace(state, leader):
 
 
 def _trace(step, on_jax, seconds=_SECONDS, level=2):
-    """Number of traced steps, their seconds, the events by thread, and the programs that XLA compiled."""
+    """Number of traced steps, their seconds, the planes of the trace, and the programs that XLA compiled."""
     folder = tempfile.mkdtemp(prefix="kerascheck-trace-")
     try:
         steps, taken = _traced(step, folder, on_jax, seconds, level)
         (path,) = glob.glob(os.path.join(folder, "**", "*.xplane.pb"), recursive=True)[:1]
-        return steps, taken, *(_read_by_jax(path) if on_jax else _read_by_tensorflow(path))
+        return steps, taken, *(xplane.read_by_jax(path) if on_jax else xplane.read_by_tensorflow(path))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -82,8 +84,8 @@ def _costs(state, threads, programs, steps, step, on_jax):
     """The work of each layer, and why it is unknown as a fact."""
 
     def trace_all():
-        steps, _, threads, _ = _trace(step, on_jax, 0.0, level=3)
-        return steps, threads
+        steps, _, planes, _ = _trace(step, on_jax, 0.0, level=3)
+        return steps, xplane.threads_of(planes)
 
     try:
         return layer_costs.costs(state, threads, programs, steps, trace_all), {}
@@ -153,73 +155,13 @@ def _traced(step, folder, on_jax, longest, level):
         stop()
 
 
-def _read_by_tensorflow(path):
-    """Events by thread, and the computations of each program that XLA compiled.
-
-    An event is (start, end, name, instruction of XLA or None, program or None), in nanoseconds.
-    """
-    from tensorflow.compiler.xla.service import hlo_pb2
-    from tensorflow.tsl.profiler.protobuf import xplane_pb2
-
-    with open(path, "rb") as stream:
-        space = xplane_pb2.XSpace.FromString(stream.read())
-    threads, programs = [], {}
-    for plane in _planes(space.planes):
-        names = {key: each.name for key, each in plane.event_metadata.items()}
-        wanted = {key: each.name for key, each in plane.stat_metadata.items()}
-        for line in plane.lines:
-            events = []
-            for event in line.events:
-                stats = {
-                    wanted[stat.metadata_id]: stat.str_value or wanted.get(stat.ref_value, "")
-                    for stat in event.stats
-                    if wanted[stat.metadata_id] in ("hlo_op", "hlo_module", "tf_op")
-                }
-                start = event.offset_ps / 1000
-                events.append(_event(start, start + event.duration_ps / 1000, names[event.metadata_id], stats))
-            threads.append((line.name, events))
-    for plane in space.planes:
-        for each in plane.event_metadata.values() if plane.name == "/host:metadata" else ():
-            for stat in each.stats:
-                module = hlo_pb2.HloProto.FromString(stat.bytes_value).hlo_module
-                programs[module.name] = hlo.of_proto(module)
-    return threads, programs
-
-
-def _read_by_jax(path):
-    """Like :func:`_read_by_tensorflow`; JAX knows the programs that it has compiled."""
-    jax = sys.modules["jax"]
-    threads = []
-    for plane in _planes(list(jax.profiler.ProfileData.from_file(path).planes)):
-        for line in plane.lines:
-            events = [
-                _event(each.start_ns, each.start_ns + each.duration_ns, each.name, dict(each.stats))
-                for each in line.events
-            ]
-            threads.append((line.name, events))
-    used = {event[4] for _, events in threads for event in events}
-    modules = [
-        module
-        for executable in jax.devices()[0].client.live_executables()
-        for module in executable.hlo_modules()
-        if module.name in used
-    ]
-    # A training may have compiled its step for other shapes before; the newest program comes last.
-    return threads, {module.name: hlo.of_text(module.to_string()) for module in modules}
-
-
-def _planes(planes):
-    """The planes of the accelerators, or else that of the processor."""
-    devices = [plane for plane in planes if plane.name.startswith("/device:GPU")]
-    return devices or [plane for plane in planes if plane.name == "/host:CPU"]
-
-
-def _event(start, end, name, stats):
-    return start, end, stats.get("tf_op") or name, stats.get("hlo_op"), stats.get("hlo_module")
-
-
-def attributed(threads, programs):
+def attributed(threads, programs, owner_of=owner_of):
     """Nanoseconds by (position of the owner, 1 if backward else 0), or None for operations without one.
+
+    Args:
+        threads: (name, events) pairs, see :func:`xplane.read_by_tensorflow`.
+        programs: shares of operations by program and instruction, see :func:`hlo.names_of`.
+        owner_of: returns the key of an operation by its name.
 
     Returns:
         A dictionary of these, and the nanoseconds of fused instructions that several owners share.
@@ -229,7 +171,7 @@ def attributed(threads, programs):
     for name, events in threads:
         if name.startswith("tf_data_"):
             continue
-        for seconds, (_, _, operation, instruction, program) in _alone(events):
+        for seconds, (_, _, operation, instruction, program) in alone(events):
             shares: dict = collections.defaultdict(float)
             if instruction is not None:
                 for part, weight in programs.get(program, {}).get(instruction) or [("", 1.0)]:
@@ -242,9 +184,9 @@ def attributed(threads, programs):
     return found, fused
 
 
-def _alone(events):
+def alone(events):
     """(Nanoseconds without the operations inside it, event) of each operation of a thread."""
-    wanted = [event for event in events if event[3] is not None or _is_operation(event[2])]
+    wanted = [event for event in events if event[3] is not None or is_operation(event[2])]
     stack: list = []
     for event in sorted(wanted, key=lambda each: (each[0], -each[1])):
         while stack and stack[-1][1][1] <= event[0]:
@@ -256,7 +198,7 @@ def _alone(events):
         yield tuple(stack.pop())
 
 
-def _is_operation(name):
+def is_operation(name):
     found = _OPERATION.match(name)
     return found is not None and found[1] not in _WAITS
 

@@ -1,0 +1,170 @@
+"""What the steps of a recorded profile did, as facts for the parent.
+
+``python child/__main__.py --profile FILE`` prints them as one JSON object (:class:`RecordedProfile`); nothing of the
+user runs.
+"""
+
+import collections
+import json
+import re
+
+from . import gpu_trace, hlo, xplane
+from .intervals import covered, minus, seconds_of, union
+from .layer_trace import attributed, is_operation
+
+_FEWEST_STEPS = 2  # beginnings of steps
+_MOST_NAMES = 400
+_CALL = re.compile(r"^PjitFunction\((.*)\)$")  # JAX calls a compiled function
+_WAIT = re.compile(r"^(?:IteratorGetNextOp::DoCompute|Iterator::Root|EagerLocalExecute: IteratorGetNext\w*)$")
+_COMPILE = re.compile(r"Client::Compile$|^XlaCompile|CompilationCache::Compile")
+_OF_FIT = ("multi_step_on_iterator", "one_step_on_iterator")  # functions that Keras compiles
+_TRANSFORMS = re.compile(r"(?:transpose|jvp|vmap|checkpoint|remat|custom_vjp_call|pjit|jit)\(([^()]*)\)")
+_NO_SCOPES = frozenset(
+    "StatefulPartitionedCall PartitionedCall gradient_tape while cond body then else multi_step_on_iterator "
+    "one_step_on_iterator train_step".split()
+)
+
+
+def main(path):
+    """Print the facts of a profile, or {"failure": one line}."""
+    try:
+        planes, programs = xplane.read_by_tensorflow(path)
+    except ImportError:
+        print(json.dumps({"failure": "no tensorflow"}))
+        return
+    except Exception as error:  # a damaged message; each version of protobuf has its own classes
+        print(json.dumps({"failure": f"it is cut or is no profile ({type(error).__name__})"}))
+        return
+    print(json.dumps(facts_of(planes, programs)))
+
+
+def facts_of(planes, programs):
+    """The facts, see :class:`kerascheck.runtime.why.recorded.RecordedProfile`."""
+    host = [thread for name, threads in planes if name == "/host:CPU" for thread in threads]
+    devices = gpu_trace.devices_of(planes)
+    function, calls, runs = _calls(host, planes, programs)
+    marks = sorted((e.start, e.end) for _, events in host for e in events if "step_num" in e.stats)
+    steps_seen = runs or (marks if len(marks) >= _FEWEST_STEPS else calls)
+    if len(steps_seen) < _FEWEST_STEPS:
+        return {"failure": "it shows no steps"}
+    window = (steps_seen[0][0], steps_seen[-1][0])
+    steps = (len(steps_seen) - 1) * _steps_per_call(host, window, len(steps_seen) - 1)
+    threads = _computing_threads(planes, devices, window)
+    parts, waiting = _parts(host, threads, devices, window, calls if not runs else [])
+    return {
+        "steps": steps,
+        "seconds_per_step": (window[1] - window[0]) / 1e9 / steps,
+        "backend": "jax" if runs else "tensorflow",
+        "function": function,
+        "fits": function in _OF_FIT,
+        "parts": {part: seconds / steps for part, seconds in parts.items()},
+        **_names(threads, programs, steps),
+        "gpus": [gpu_trace.view(each, waiting, window, steps) for each in devices],
+    }
+
+
+def _calls(host, planes, programs):
+    """(Name of the function that makes the steps, times of its calls, spans of its runs if JAX compiled it)."""
+    called: dict = collections.defaultdict(list)
+    for _, events in host:
+        for event in events:
+            jitted = _CALL.match(event.name)
+            if jitted or "tf_function_call" in event.stats:
+                called[jitted[1] if jitted else event.name].append((event.start, event.end))
+    runs = {name: spans for name in called if (spans := _runs(planes, f"jit_{name}"))}
+    # JAX calls many small functions, and computes after a call has returned.
+    longest = max(runs or called, key=lambda name: seconds_of(union((runs or called)[name])), default=None)
+    return longest, union(called.get(longest, ())), runs.get(longest, [])
+
+
+def _runs(planes, program):
+    """(Start, end) of the runs of a program of JAX."""
+    found: dict = {}
+    for _, threads in planes:
+        for _, events in threads:
+            for event in events:
+                if event.stats.get("hlo_module") == program and "run_id" in event.stats:
+                    start, end = found.get(event.stats["run_id"], (event.start, event.end))
+                    found[event.stats["run_id"]] = (min(start, event.start), max(end, event.end))
+    return sorted(found.values())
+
+
+def _steps_per_call(host, window, calls):
+    """A function of Keras may make several steps, each of which takes an element."""
+    taken = sum(
+        event.name == "IteratorGetNextOp::DoCompute" and window[0] <= event.start < window[1]
+        for _, events in host
+        for event in events
+    )
+    return max(1, round(taken / calls))
+
+
+def _computing_threads(planes, devices, window):
+    """(Name, events) of the threads that compute, as :func:`attributed` takes them."""
+    return [
+        (name, [(e.start, e.end, *e.operation) for e in events if window[0] <= e.start < window[1]])
+        for _, threads in xplane.computing(planes)
+        for name, events in threads
+        if (gpu_trace.is_stream(name) if devices else not name.startswith("tf_data_"))
+    ]
+
+
+def _parts(host, threads, devices, window, calls):
+    """(Seconds of each part of the steps together, times in which the host waits for data)."""
+    computing = union(
+        (start, end)
+        for _, events in threads
+        for start, end, operation, instruction, _ in events
+        if instruction is not None or devices or is_operation(operation)
+    )
+    waiting = _union_of(host, _WAIT)
+    parts, rest = {}, [window]
+    for part, times in (
+        ("computing", computing), ("compiling", _union_of(host, _COMPILE)), ("tracing", _tracing(host)),
+        ("waiting", waiting), ("inside", calls),
+    ):  # fmt: skip
+        parts[part] = seconds_of(covered(rest, times))
+        rest = minus(rest, times)
+    parts["between"] = seconds_of(rest)
+    return parts, waiting
+
+
+def _union_of(host, pattern):
+    return union((e.start, e.end) for _, events in host for e in events if pattern.search(e.name))
+
+
+def _tracing(host):
+    return union(
+        (e.start, e.end)
+        for _, events in host
+        for e in events
+        if str(e.stats.get("tf_function_call", "")).startswith("traced")
+    )
+
+
+def scope_of(name):
+    """(Scopes of an operation without its own name, 1 if backward else 0) by its name; None without a scope."""
+    backward = "gradient_tape/" in name or "transpose(" in name
+    before = None
+    while before != name:
+        before, name = name, _TRANSFORMS.sub(r"\1", name)
+    parts = [part for part in name.partition(":")[0].split("/")[:-1] if part and part not in _NO_SCOPES]
+    return ("/".join(parts), int(backward)) if parts else None
+
+
+def _names(threads, programs, steps):
+    """Seconds of operations per step by their scopes."""
+    shares = {program: hlo.names_of(computations) for program, computations in programs.items()}
+    found, fused = attributed(threads, shares, scope_of)
+    grouped: dict = collections.defaultdict(lambda: [0.0, 0.0])
+    for key, nanoseconds in found.items():
+        if key is not None:
+            grouped[key[0]][key[1]] += nanoseconds / 1e9 / steps
+    longest = sorted(grouped.items(), key=lambda each: -sum(each[1]))
+    left_out = sum(sum(spent) for _, spent in longest[_MOST_NAMES:])
+    return {
+        "scopes": [[scope, *spent] for scope, spent in longest[:_MOST_NAMES]],
+        "unattributed_seconds": found.get(None, 0.0) / 1e9 / steps + left_out,
+        "fused_seconds": fused / 1e9 / steps,
+        "total_seconds": sum(found.values()) / 1e9 / steps,
+    }

@@ -1,0 +1,104 @@
+"""Profiles of TensorFlow and JAX: planes, their threads and the events on them."""
+
+import sys
+
+from . import hlo
+
+_DEVICE = "/device:GPU"
+_HOST = "/host:CPU"
+_METADATA = "/host:metadata"
+
+
+class Event:
+    """An event of a thread; times are in nanoseconds."""
+
+    __slots__ = ("end", "name", "start", "stats")
+
+    def __init__(self, start, end, name, stats):
+        self.start = start
+        self.end = end
+        self.name = name
+        self.stats = stats  # dictionary
+
+    @property
+    def operation(self):
+        """(Name of the operation, instruction of XLA or None, program or None)."""
+        return self.stats.get("tf_op") or self.name, self.stats.get("hlo_op"), self.stats.get("hlo_module")
+
+
+def read_by_tensorflow(path):
+    """Planes of a file, (name, [(name of a thread, events)]), and the computations of each program that XLA compiled.
+
+    Needs the protocol buffers of TensorFlow; raises ImportError without them, and google.protobuf's DecodeError.
+    """
+    from tensorflow.compiler.xla.service import hlo_pb2
+    from tensorflow.tsl.profiler.protobuf import xplane_pb2
+
+    with open(path, "rb") as stream:
+        space = xplane_pb2.XSpace.FromString(stream.read())
+    planes, programs = [], {}
+    for plane in space.planes:
+        names = {key: each.name for key, each in plane.event_metadata.items()}
+        # Values refer to texts by the same numbers.
+        texts = {key: each.name for key, each in plane.stat_metadata.items()}
+        threads = [
+            (line.name, [_event(event, line.timestamp_ns, names, texts) for event in line.events])
+            for line in plane.lines
+        ]
+        planes.append((plane.name, threads))
+        for each in plane.event_metadata.values() if plane.name == _METADATA else ():
+            for stat in each.stats:
+                module = hlo_pb2.HloProto.FromString(stat.bytes_value).hlo_module
+                programs[module.name] = hlo.of_proto(module)
+    return planes, programs
+
+
+def _event(event, origin, names, texts):
+    start = origin + event.offset_ps / 1000
+    stats = {texts.get(stat.metadata_id): _value(stat, texts) for stat in event.stats}
+    return Event(start, start + event.duration_ps / 1000, names.get(event.metadata_id, ""), stats)
+
+
+def _value(stat, texts):
+    kind = stat.WhichOneof("value")
+    return texts.get(stat.ref_value, "") if kind == "ref_value" else getattr(stat, kind) if kind else None
+
+
+def read_by_jax(path):
+    """Like :func:`read_by_tensorflow`; JAX knows the programs that it has compiled."""
+    jax = sys.modules["jax"]
+    planes = [
+        (plane.name, [(line.name, [_by_jax(event) for event in line.events]) for line in plane.lines])
+        for plane in jax.profiler.ProfileData.from_file(path).planes
+    ]
+    used = {event.stats.get("hlo_module") for _, threads in planes for _, events in threads for event in events}
+    modules = [
+        module
+        for executable in jax.devices()[0].client.live_executables()
+        for module in executable.hlo_modules()
+        if module.name in used
+    ]
+    # A training may have compiled its step for other shapes before; the newest program comes last.
+    return planes, {module.name: hlo.of_text(module.to_string()) for module in modules}
+
+
+def _by_jax(event):
+    return Event(event.start_ns, event.start_ns + event.duration_ns, event.name, dict(event.stats))
+
+
+def computing(planes):
+    """The planes of the accelerators, or else that of the processor."""
+    devices = [plane for plane in planes if plane[0].startswith(_DEVICE)]
+    return devices or [plane for plane in planes if plane[0] == _HOST]
+
+
+def threads_of(planes):
+    """(Name, events) of the threads that compute; an event is (start, end, name, instruction of XLA, program).
+
+    The last two are None without XLA.
+    """
+    return [
+        (name, [(event.start, event.end, *event.operation) for event in events])
+        for _, threads in computing(planes)
+        for name, events in threads
+    ]
