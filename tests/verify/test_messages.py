@@ -54,8 +54,8 @@ def test_each_event_has_its_class():
 
 def test_errors_of_diagnostics_are_collected():
     facts = parse(sent(END)).facts
-    late = parse('{"event": "more", "facts": {"rows_failed": "no rows", "traces": 3}, "last": true}')
-    assert isinstance(late, LateFacts) and late.last
+    late = parse('{"event": "more", "facts": {"rows_failed": "no rows", "traces": 3}, "pending": ["model"]}')
+    assert isinstance(late, LateFacts) and late.pending == ("model",)
     together = late.added_to(facts)
     assert together.failures == {"runtime_model": "KeyError: 'x'", "rows": "no rows"}
     assert together.traces == 3 and together.chain == facts.chain
@@ -101,7 +101,7 @@ AS_ARRAYS = {
     samples.MainSample, samples.TimelineSegment, messages.LookupLayer, messages.EmbeddingTable, messages.VisibleDevices,
     OwnerTime, LayerTime,
 }  # fmt: skip
-ENVELOPE = {"event", "last", "failure"}
+ENVELOPE = {"event", "failure"}
 WITHIN_THE_CHILD = {
     "__builtins__", "display", "get_ipython", "_", "keras", "tf_keras", "tf-keras", "tensorflow", "torch", "jax", "filepath",
     "__main__", "_kerascheck_child", "dataset loop", "gradient loop", "leader", "between",

@@ -1,11 +1,13 @@
 """The recorder in this process, with made-up ticks and captured messages."""
 
+import functools
 import os
 from dataclasses import asdict
 
 import pytest
 
 from kerascheck.runtime.verify.child import frames
+from kerascheck.runtime.verify.child.diagnose import guarded
 from kerascheck.runtime.verify.child.recorder import PREDICTION, Recorder
 from kerascheck.runtime.verify.process import Plan
 
@@ -55,6 +57,17 @@ def test_late_diagnostics_do_not_count_as_training(recorder):
     with pytest.raises(SystemExit):
         recorder.finish(reason="end", detail="")
     assert [message["event"] for message in recorder._channel.sent] == ["training", "end", "more"]
+
+
+def test_each_message_names_the_diagnostics_that_follow(recorder):
+    def rows(state, leader):
+        return {"seen": 1}
+
+    recorder = recorder()
+    recorder.late_diagnostics += [functools.partial(guarded, rows, None), lambda leader: None]
+    recorder.tick("a", "fit")
+    assert finish(recorder)["pending"] == ["rows", "<lambda>"]
+    assert [message["pending"] for message in recorder._channel.sent[2:]] == [["<lambda>"], []]
 
 
 def test_inside_ends_when_its_body_raises(recorder):

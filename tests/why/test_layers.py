@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from verify.made_up import FACTS
@@ -10,8 +11,9 @@ from kerascheck.runtime.plain import restored
 from kerascheck.runtime.verify.child import hlo
 from kerascheck.runtime.verify.child.layer_costs import Costs
 from kerascheck.runtime.verify.child.layer_scopes import Owner, owner_of
-from kerascheck.runtime.verify.child.layer_trace import attributed, parents_of, rows
+from kerascheck.runtime.verify.child.layer_trace import attributed, busy, parents_of, rows
 from kerascheck.runtime.verify.child.layer_trace import layers as child_layers
+from kerascheck.runtime.verify.child.torch_trace import threads_of
 from kerascheck.runtime.verify.step_trace import StepTrace
 from kerascheck.runtime.why import layers
 from kerascheck.runtime.why.diagnosis import diagnose
@@ -95,7 +97,13 @@ def test_an_instruction_that_is_not_known_is_not_attributed(programs):
 @pytest.fixture
 def trace():
     found = {(0, 0): 1e6, (1, 0): 2e6, (2, 1): 4e6, (3, 0): 2e6, None: 1e5, (4, 0): 9e5}
-    facts = {**rows(OWNERS, (found, 0.0), 2, Costs(())), "steps": 2, "seconds_per_step": 0.005, "overhead_seconds": 0.5}
+    facts = {
+        **rows(OWNERS, (found, 0.0), 2, Costs(())),
+        "steps": 2,
+        "seconds_per_step": 0.005,
+        "busy_seconds": 0.005,
+        "overhead_seconds": 0.5,
+    }
     return restored(StepTrace, json.loads(json.dumps(facts)), "step_trace")
 
 
@@ -122,6 +130,10 @@ def test_the_leading_layer_is_the_cause_of_computing(trace):
     text = "\n".join(render(answer, 80))
     assert "Operations: 2 Conv2D of ResNet50 60% (a.py:4), optimizer Adam 20%" in text
     assert all(len(line) <= 80 for line in text.splitlines())
+    covered = diagnose(step_with(replace(trace, busy_seconds=0.003)), [], Lines({}))
+    assert "\n  forward 23%, backward 24%, optimizer 12%, not attributed 1%, between\n  operations 40%\n" in "\n".join(
+        render(covered, 80)
+    )
 
 
 def test_no_layer_leads_if_most_operations_are_not_attributed(trace):
@@ -130,6 +142,75 @@ def test_no_layer_leads_if_most_operations_are_not_attributed(trace):
     assert layers.cause(replace(trace, rows=())) is None
     assert "no profiler" in layers.remark(replace(FACTS, failures={"layer_trace": "OSError: no profiler"}))
     assert "belong to no layer" in layers.remark(replace(FACTS, step_trace=unclear))
+
+
+def test_shares_are_of_the_step_where_operations_cover_part_of_it(trace):
+    covered = replace(trace, busy_seconds=0.003)
+    assert layers.by_direction(covered) == (
+        "forward 23%, backward 24%, optimizer 12%, not attributed 1%, between operations 40%"
+    )
+    assert next(iter(layers.by_row(covered, Lines({})))) == "2 Conv2D of ResNet50 36% (a.py:4)"
+    assert layers.cause(covered).share == pytest.approx(0.36)
+    document = _layers(step_with(covered))
+    assert document["between_operations_share"] == pytest.approx(0.4)
+    assert document["rows"][0]["share_of_step"] == pytest.approx(0.36)
+    unknown = replace(trace, busy_seconds=None)
+    assert (
+        "between" not in layers.by_direction(unknown)
+        and _layers(step_with(unknown))["between_operations_share"] is None
+    )
+    assert layers.cause(replace(trace, busy_seconds=0.0024)) is None  # most of the step runs no operation
+
+
+def test_no_layer_is_the_cause_if_the_fixed_cost_leads(trace):
+    facts = replace(FACTS, step_trace=trace)
+    parts = {Part.COMPUTE: 0.004, Part.OVERHEAD: 0.006}
+    step = Step("fit", 0.01, parts, ("/a.py", 30), [("/a.py", 1, 30)], facts=facts)
+    assert diagnose(step, [], Lines({})).causes.get(Part.COMPUTE) is None
+
+
+def test_time_is_busy_while_an_operation_runs_on_any_thread():
+    events = [(0, 4, "a/MatMul:MatMul", None, None), (3, 6, "b/Mul:Mul", None, None)]
+    other = [(5, 8, "c/Add:Add", None, None), (8, 20, "IteratorGetNext:IteratorGetNext", None, None)]
+    assert busy(
+        [("tf_Compute/1", events), ("tf_Compute/2", other), ("tf_data_x/1", [(20, 30, *events[0][2:])])]
+    ) == pytest.approx(8e-9)
+
+
+def torch_event(name, start, end, parent=None, number=-1, scope=0, forward=0, kernels=()):
+    """An event of ``torch.profiler`` on thread 1, in microseconds."""
+    return SimpleNamespace(
+        name=name, time_range=SimpleNamespace(start=start, end=end, elapsed_us=lambda: end - start), thread=1,
+        cpu_parent=parent, sequence_nr=number, scope=scope, fwd_thread=forward, kernels=kernels,
+        device_type=SimpleNamespace(name="CPU"),
+    )  # fmt: skip
+
+
+def torch_events():
+    outer = torch_event("kerascheck1x", 0, 50, scope=7)
+    inner = torch_event("kerascheck0x", 5, 40, outer, scope=7)
+    linear = torch_event("aten::linear", 10, 30, inner, number=4)
+    product = torch_event("aten::addmm", 12, 30, linear, number=5, kernels=[SimpleNamespace(duration=3.0)])
+    relu = torch_event("aten::relu", 42, 46, outer, number=6)
+    engine = torch_event("autograd::engine::evaluate_function: AddmmBackward0", 60, 70, number=5, forward=1)
+    node = torch_event("AddmmBackward0", 61, 70, engine, number=5, scope=1, forward=1)
+    backward = torch_event("aten::mm", 62, 69, node, kernels=[SimpleNamespace(duration=6.0)])
+    unknown = torch_event("autograd::engine::evaluate_function: torch::autograd::AccumulateGrad", 70, 72)
+    return [unknown, backward, node, engine, relu, product, linear, inner, outer]
+
+
+def test_a_backward_operation_of_pytorch_belongs_to_its_forward_operation():
+    threads = threads_of(torch_events(), cuda=False)
+    found, _ = attributed(threads, {})
+    # The time of Python inside a scope is no operation.
+    assert found == {(0, 0): 20_000, (1, 0): 4_000, (0, 1): 10_000, None: 2_000}
+    assert parents_of(threads, {}) == {0: 1, 1: None}
+    assert busy(threads) == pytest.approx(36e-6)
+
+
+def test_on_a_gpu_the_kernels_of_an_operation_count():
+    found, _ = attributed(threads_of(torch_events(), cuda=True), {})
+    assert found == {(0, 0): 3_000, (0, 1): 6_000}
 
 
 def test_layers_keep_those_around_them():

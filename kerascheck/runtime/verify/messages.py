@@ -6,7 +6,7 @@ with many instances, such as :class:`Frame`, are sent as arrays of their fields 
 
 A run sends, in this order: :class:`Started`; a :class:`TrainingStart` for each training that makes a step; a
 :class:`BlockTiming` after each block of steps, and a :class:`Ready` before it if the plan sets ``in_turn``; one
-:class:`TrainingReport`; then, if that sets ``more``, :class:`LateFacts`.
+:class:`TrainingReport`; then, if that has ``pending`` diagnostics, :class:`LateFacts`.
 
 Times are in seconds and shares lie between 0 and 1, unless a field says otherwise. ``None`` means "not known".
 """
@@ -433,8 +433,8 @@ class TrainingReport:
     trainings: int = 0
     """Number of trainings that made a step; bare loops count only if there is nothing else."""
     host_peak_bytes: int = 0
-    more: bool = False
-    """Whether :class:`LateFacts` follow."""
+    pending: tuple[str, ...] = ()
+    """Names of the diagnostics that follow, in their order; each one sends :class:`LateFacts`."""
     exception: str | None = None
     """Class name of the script's exception."""
     stdin: bool = False
@@ -481,7 +481,8 @@ class TrainingReport:
 class LateFacts:
     """Facts of a diagnostic that follows the report, because it disturbs the training or may hang."""
 
-    last: bool
+    pending: tuple[str, ...]
+    """Names of the diagnostics that are still to follow."""
     values: Mapping[str, Any]
     """Restored fields of :class:`TrainingFacts`."""
 
@@ -513,7 +514,7 @@ def parse(line: bytes | str) -> Message:
         event = content.pop("event")
         if event == "more":
             facts = _fact_fields(content.pop("facts"))
-            return LateFacts(restored(bool, content["last"], "the message 'more'.last"), facts)
+            return LateFacts(restored(tuple[str, ...], content["pending"], "the message 'more'.pending"), facts)
         if event == "end" and "facts" in content:
             facts = _fact_fields(content.pop("facts"))
             report: TrainingReport = restored(TrainingReport, content, "the message 'end'")

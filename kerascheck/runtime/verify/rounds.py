@@ -22,6 +22,7 @@ from kerascheck.runtime.verify.process import Ended, Plan, Script, ScriptProcess
 TOO_LATE = "it took too long"
 """``Run.failure`` of a process that was killed at its deadline."""
 _LATE_FACTS_SECONDS = 30.0  # maximum per diagnostic after the report
+_HANGS = dict.fromkeys(("rows", "pipeline_alone"), "the data does not start again")
 _FEWEST_BLOCKS = 2  # minimum blocks per run before a late round ends
 
 
@@ -125,20 +126,21 @@ def run_alone(script: Script, plan: Plan, *, start_limit: float, block_limit: fl
 
 
 def _read_late_facts(process: ScriptProcess, report: TrainingReport) -> None:
-    """Add the facts of the diagnostics that follow ``report``, until one of them hangs."""
+    """Add the facts of the diagnostics that follow ``report``, until one of them hangs or crashes."""
+    pending = report.pending
     try:
-        while True:
+        while pending:
             message = process.next_message(time.monotonic() + _LATE_FACTS_SECONDS)
             if isinstance(message, LateFacts):
                 report.facts = message.added_to(report.facts)
-                if message.last:
-                    return
-    except (Ended, TooLate):
-        # The earlier diagnostics have sent their facts; the trace is the last one.
-        report.facts = replace(report.facts, failures={**report.facts.failures, "layer_trace": TOO_LATE})
-        if report.facts.alone_seconds_per_batch is None:
-            failures = {**report.facts.failures, "pipeline_alone": "the data does not start again"}
-            report.facts = replace(report.facts, failures=failures)
+                pending = message.pending
+        return
+    except Ended as error:
+        why = f"the profiler crashed ({error})" if pending[0] == "layer_trace" else str(error)
+    except TooLate:
+        why = _HANGS.get(pending[0], f"it took more than {_LATE_FACTS_SECONDS:.0f} s")
+    not_reached = dict.fromkeys(pending[1:], f"an earlier measurement, {pending[0].replace('_', ' ')}, did not end")
+    report.facts = replace(report.facts, failures={**report.facts.failures, **not_reached, pending[0]: why})
 
 
 def _until_ready(process: ScriptProcess, run: Run, deadline: float, block_limit: float = 0.0) -> bool:
@@ -161,8 +163,7 @@ def _until_ready(process: ScriptProcess, run: Run, deadline: float, block_limit:
             elif isinstance(message, TrainingReport):
                 run.end = message
                 run.output = process.output()
-                if message.more:
-                    _read_late_facts(process, message)
+                _read_late_facts(process, message)
                 return False
     except Ended as error:
         run.failure = str(error)

@@ -78,6 +78,9 @@ class StepTrace:
     steps: int = 0
     """Number of traced steps."""
     seconds_per_step: float = 0.0
+    """Seconds per traced step."""
+    busy_seconds: float | None = None
+    """Seconds per traced step in which at least one operation runs, on a GPU a kernel; None if unknown."""
     overhead_seconds: float = 0.0
     """Duration of the trace and of reading it."""
     total_flops: float | None = None
@@ -86,8 +89,6 @@ class StepTrace:
     """Bytes per step of all operations, see :attr:`OwnerTime.bytes`."""
     kernels: float | None = None
     """Number of kernels per step on a GPU; None without one."""
-    busy_seconds: float | None = None
-    """Seconds per traced step in which a kernel runs on the GPU."""
     gpus: tuple[GpuView, ...] = ()
     """The GPUs' own view of these steps."""
     layers: tuple[LayerTime, ...] = ()
@@ -96,6 +97,17 @@ class StepTrace:
     def share(self, row: OwnerTime) -> float:
         """Share of a row in the seconds of all operations, 0 to 1."""
         return row.seconds / self.total_seconds if self.total_seconds else 0.0
+
+    @property
+    def busy_share(self) -> float | None:
+        """Share of a traced step in which at least one operation runs, 0 to 1; None if unknown."""
+        if self.busy_seconds is None or not self.seconds_per_step:
+            return None
+        return min(1.0, self.busy_seconds / self.seconds_per_step)
+
+    def of_step(self, share: float) -> float:
+        """Convert a share of all operations into one of a step; if that is unknown, it stays a share of operations."""
+        return share if self.busy_share is None else share * self.busy_share
 
     @property
     def unattributed_share(self) -> float:

@@ -187,7 +187,8 @@ def _cause(step: Step, part: Part, lines: Lines) -> Cause | None:
         padding = next((each for each in step.stages if "Padded" in each.name or "Ragged" in each.name), None)
         return None if padding is None or padding.place is None else Cause(padding.name, *padding.place, 1.0)
     if part in _COMPUTING:
-        return layers.cause(step.facts.step_trace)
+        leads = step.share(part) > step.share(Part.OVERHEAD)
+        return layers.cause(step.facts.step_trace) if leads else None
     if part in _WITHOUT_PLACE:
         return None
     hot = _between_steps(step, part)

@@ -123,6 +123,8 @@ class LayerJson(TypedDict):
     backward_seconds: float
     share: float
     """Of all operations of a step."""
+    share_of_step: float | None
+    """Share of the step; None if it is unknown how long operations run."""
     place: PlaceJson | None
     maker: str | None
     flops: float | None
@@ -171,6 +173,8 @@ class LayersJson(TypedDict):
     fused_share: float
     total_seconds: float
     """Of all operations of a step, summed over threads."""
+    between_operations_share: float | None
+    """Share of a traced step in which no operation runs."""
     steps: int
     overhead_seconds: float
     peaks: PeaksJson | None
@@ -295,6 +299,7 @@ def _layers(step: Step) -> LayersJson | None:
             "forward_seconds": row.forward_seconds,
             "backward_seconds": row.backward_seconds,
             "share": trace.share(row),
+            "share_of_step": None if trace.busy_share is None else trace.of_step(trace.share(row)),
             "place": _place(row.place),
             "maker": row.maker,
             "flops": row.flops,
@@ -309,6 +314,7 @@ def _layers(step: Step) -> LayersJson | None:
         "unattributed_share": trace.unattributed_share,
         "fused_share": trace.fused_share,
         "total_seconds": trace.total_seconds,
+        "between_operations_share": None if trace.busy_share is None else 1.0 - trace.busy_share,
         "steps": trace.steps,
         "overhead_seconds": trace.overhead_seconds,
         "peaks": plain(peaks or step.facts.peaks),

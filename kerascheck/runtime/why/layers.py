@@ -11,7 +11,9 @@ from kerascheck.runtime.why.lines import Lines
 from kerascheck.runtime.why.step import Cause
 
 _LEADS = 0.25
-"""Minimum share of a step's operations for a row to be the cause of computing."""
+"""Minimum share of a step for a row to be the cause of computing."""
+_FEWEST_BUSY = 0.5
+"""Minimum share of a step in which operations run for a row to be the cause."""
 _MOST_UNATTRIBUTED = 0.4
 """Maximum share of operations without an owner for a row to be the cause."""
 _SHOWN = 0.005
@@ -30,28 +32,29 @@ def cause(trace: StepTrace | None) -> Cause | None:
     """The row that leads clearly, as the cause of computing."""
     if trace is None or not trace.rows or trace.unattributed_share > _MOST_UNATTRIBUTED:
         return None
-    first, share = trace.rows[0], trace.share(trace.rows[0])
-    if share < _LEADS:
+    first, share = trace.rows[0], trace.of_step(trace.share(trace.rows[0]))
+    if share < _LEADS or trace.of_step(1.0) < _FEWEST_BUSY:
         return None
     path, line = first.place or (None, None)
     return Cause(label(first), path, line, share, computes=True)
 
 
 def by_row(trace: StepTrace, lines: Lines) -> Iterator[str]:
-    """Rows with their shares and places, longest first; only the first row of a line names it."""
+    """Rows with their shares of a step and places, longest first; only the first row of a line names it."""
     named = set()
     for row in trace.rows:
-        if trace.share(row) < _SHOWN:
+        share = trace.of_step(trace.share(row))
+        if share < _SHOWN:
             continue
         if row.place is None or row.place in named:
-            yield f"{label(replace(row, maker=None))} {trace.share(row):.0%}"
+            yield f"{label(replace(row, maker=None))} {share:.0%}"
         else:
-            yield f"{label(row)} {trace.share(row):.0%} ({lines.shown(*row.place)})"
+            yield f"{label(row)} {share:.0%} ({lines.shown(*row.place)})"
             named.add(row.place)
 
 
 def by_direction(trace: StepTrace) -> str:
-    """Shares of the forward pass, the backward pass, the loss, the metrics and the optimizer."""
+    """Shares of a step: forward pass, backward pass, loss, metrics, optimizer, and the time without operations."""
     layers = [row for row in trace.rows if row.role == "layer"]
     others = {role: sum(trace.share(row) for row in trace.rows if row.role == role) for role in _OTHERS}
     total = trace.total_seconds or 1.0
@@ -61,7 +64,9 @@ def by_direction(trace: StepTrace) -> str:
         **{name: others[role] for role, name in _OTHERS.items()},
         "not attributed": trace.unattributed_share,
     }
-    return ", ".join(f"{name} {share:.0%}" for name, share in shares.items() if share >= _SHOWN)
+    of_step = {name: trace.of_step(share) for name, share in shares.items()}
+    of_step["between operations"] = 1.0 - trace.of_step(1.0)
+    return ", ".join(f"{name} {share:.0%}" for name, share in of_step.items() if share >= _SHOWN)
 
 
 _OTHERS = {"loss": "loss", "metric": "metrics", "optimizer": "optimizer"}

@@ -26,8 +26,9 @@ def html(trace: StepTrace, known: Lines, peaks: Peaks | None) -> Iterator[str]:
     yield "<h2>The operations of a step, by layer</h2>"
     yield from flame_graph.html(trace, known)
     yield from _longest(trace, known)
+    whole = "the time of all operations" if trace.busy_share is None else "the time of a step"
     yield (
-        f'<p class="soft">{escape(layers.by_direction(trace))}. Shares are of the time of all operations in {trace.steps} steps on '
+        f'<p class="soft">{escape(layers.by_direction(trace))}. Shares are of {whole} in {trace.steps} steps on '
         f"one batch, which the framework's profiler traced; tracing and reading took {seconds_of(trace.overhead_seconds)}. "
         f"{percent(trace.fused_share)} of the time is in operations that XLA fused from several layers.</p>"
     )
@@ -46,5 +47,5 @@ def _longest(trace: StepTrace, known: Lines) -> Iterator[str]:
             text += f'<p class="soft"><code>{escape(known.shown(*row.place))}</code></p>'
             text += source_line(known, *row.place) if row.place != before else ""
         before = row.place
-        yield bar_row(trace.share(row), "compute", text)
+        yield bar_row(trace.of_step(trace.share(row)), "compute", text)
     yield "</ol></section>"

@@ -111,7 +111,7 @@ def _part(part: Part, diagnosis: Diagnosis, width: int, style: Style) -> str:
 
 
 def _layers(diagnosis: Diagnosis, width: int) -> Iterator[str]:
-    """Two lines: the layers that compute longest, and the directions."""
+    """The layers that compute longest on a line, then the directions."""
     trace = diagnosis.step.facts.step_trace
     if trace is None or not any(diagnosis.step.share(part) >= _SHOWN_SHARE for part in _COMPUTING):
         return
@@ -122,7 +122,7 @@ def _layers(diagnosis: Diagnosis, width: int) -> Iterator[str]:
             break
         text += more
     yield text
-    yield _shortened(f"  {layers.by_direction(trace)}", width)
+    yield from _wrapped(layers.by_direction(trace), width, "  ")
     for line in gpu_views.lines(trace):
         yield _shortened(f"  {line}", width)
     for sentence in roofline.sentences(diagnosis.step):

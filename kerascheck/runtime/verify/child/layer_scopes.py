@@ -43,20 +43,29 @@ def owners_of(name):
 
 def patch(keras, state):
     """Open a scope around each owner's operations while a step is traced (Keras 3, plans with ``parts``)."""
-    scope = _scopes(keras.backend.backend())
-    if scope is None:
-        return
     known = Notes()
-    _patch_layers(keras, state, scope, known)
+    _patch_creation(keras, state, known)
     _patch_compile(keras, state)
+    if keras.backend.backend() == "torch":
+        # Its steps run Python, so scopes would lengthen those that are timed.
+        scope = sys.modules["torch"].profiler.record_function
+        state.open_scopes = lambda patches: _patch_calls(keras, state, scope, known, patches)
+        return
+    scope = _scopes(keras.backend.backend())
+    if scope is not None:
+        _patch_calls(keras, state, scope, known, state.patches)
+
+
+def _patch_calls(keras, state, scope, known, patches):
+    _within(keras.Layer, "__call__", patches, known.get, scope)
     optimizer, compiled = keras.optimizers.Optimizer, sys.modules["keras.src.trainers.compile_utils"]
-    _within(optimizer, "apply", state, lambda self: _known(known, self, state, _optimizer), scope)
-    _within(compiled.CompileLoss, "__call__", state, lambda self: _known(known, self, state, _loss), scope)
-    _patch_metrics(compiled.CompileMetrics, state, scope, known)
+    _within(optimizer, "apply", patches, lambda self: _known(known, self, state, _optimizer), scope)
+    _within(compiled.CompileLoss, "__call__", patches, lambda self: _known(known, self, state, _loss), scope)
+    _patch_metrics(compiled.CompileMetrics, state, scope, known, patches)
 
 
 def _scopes(backend):
-    """The function that opens a scope with a name, or does nothing outside of traced code; None for PyTorch."""
+    """The function that opens a scope with a name, or does nothing outside of traced code; None for other backends."""
     if backend == "jax":
         return sys.modules["jax"].named_scope
     tf = sys.modules.get("tensorflow")
@@ -65,7 +74,7 @@ def _scopes(backend):
     return lambda name: tf.name_scope(name) if tf.inside_function() else contextlib.nullcontext()
 
 
-def _within(owner, method, state, number, scope):
+def _within(owner, method, patches, number, scope):
     original = vars(next(cls for cls in owner.__mro__ if method in vars(cls)))[method]
 
     @functools.wraps(original)
@@ -76,7 +85,7 @@ def _within(owner, method, state, number, scope):
         with scope(f"kerascheck{at}x"):
             return original(self, *args, **kwargs)
 
-    state.patches.set(owner, method, scoped)
+    patches.set(owner, method, scoped)
 
 
 def _known(known, thing, state, described):
@@ -89,7 +98,8 @@ def _known(known, thing, state, described):
     return at
 
 
-def _patch_layers(keras, state, scope, known):
+def _patch_creation(keras, state, known):
+    """Record each layer with the line of the script that creates it."""
     original = keras.Layer.__init__
 
     @functools.wraps(original)
@@ -104,7 +114,6 @@ def _patch_layers(keras, state, scope, known):
             return
 
     state.patches.set(keras.Layer, "__init__", init)
-    _within(keras.Layer, "__call__", state, known.get, scope)
 
 
 def _made(layer, keras, frame: types.FrameType | None):
@@ -143,7 +152,7 @@ def _patch_compile(keras, state):
     state.patches.set(owner, "compile", compile)
 
 
-def _patch_metrics(owner, state, scope, known):
+def _patch_metrics(owner, state, scope, known, patches):
     original = owner.update_state
 
     @functools.wraps(original)
@@ -159,7 +168,7 @@ def _patch_metrics(owner, state, scope, known):
             for each in metrics:
                 vars(each).pop("update_state", None)
 
-    state.patches.set(owner, "update_state", update_state)
+    patches.set(owner, "update_state", update_state)
 
 
 def _scoped(function, scope, at):

@@ -12,7 +12,8 @@ import sys
 import tempfile
 import time
 
-from . import diagnose, gpu_trace, hlo, layer_costs, xplane
+from . import diagnose, gpu_trace, hlo, layer_costs, torch_trace, xplane
+from .intervals import seconds_of, union
 from .larger_batch import fit_steps
 from .layer_scopes import owner_of, owners_of
 from .replay import again, trained_on
@@ -33,7 +34,7 @@ _WAITS = (
 
 
 def install(state):
-    """Add this diagnostic if the plan sets ``parts``; it comes last."""
+    """Add this diagnostic if the plan sets ``parts``."""
     if state.run["plan"]["parts"]:
         state.recorder.late_diagnostics.append(functools.partial(diagnose.guarded, layer_trace, state))
 
@@ -46,49 +47,67 @@ def layer_trace(state, leader):
     begun = time.perf_counter()
     for _ in range(_WARM_UP):
         step()
-    on_jax = state.recorder.facts["backend"] == "jax"
-    steps, seconds, planes, programs = _trace(step, on_jax)
-    threads = xplane.threads_of(planes)
-    names = {name: hlo.names_of(each) for name, each in programs.items()}
-    found = attributed(threads, names)
-    costs, failure = _costs(state, threads, programs, steps, step, on_jax)
+    backend = state.recorder.facts["backend"]
+    trace = _trace(step, state, backend)
+    names = {name: hlo.names_of(each) for name, each in trace.programs.items()}
+    found = attributed(trace.threads, names)
+    costs, failure = _costs(state, trace, step, backend)
     total = costs.total()
     return {
         "step_trace": {
-            **rows(state.owners, found, steps, costs),
-            **layer_costs.kernels(threads, steps),
-            "gpus": gpu_trace.views(planes, steps),
+            **rows(state.owners, found, trace.steps, costs),
+            "busy_seconds": busy(trace.threads) / trace.steps if trace.has_starts else None,
+            **layer_costs.kernels(trace.threads, trace.steps),
+            "gpus": gpu_trace.views(trace.planes, trace.steps),
             "total_flops": total[0],
             "total_bytes": total[1],
-            "layers": layers(state.owners, found[0], parents_of(threads, names), steps, costs),
-            "steps": steps,
-            "seconds_per_step": seconds / steps,
+            "layers": layers(state.owners, found[0], parents_of(trace.threads, names), trace.steps, costs),
+            "steps": trace.steps,
+            "seconds_per_step": trace.seconds / trace.steps,
             "overhead_seconds": time.perf_counter() - begun,
         },
         **failure,
     }
 
 
-def _trace(step, on_jax, seconds=_SECONDS, level=2):
-    """Number of traced steps, their seconds, the planes of the trace, and the programs that XLA compiled."""
+class _Trace:
+    """Operations of some steps."""
+
+    def __init__(self, steps, seconds, threads, planes=(), programs=None, has_starts=True):
+        self.steps = steps
+        self.seconds = seconds
+        self.threads = threads  # see xplane.threads_of
+        self.planes = planes  # see xplane.read_by_tensorflow
+        self.programs = programs or {}
+        self.has_starts = has_starts  # whether the starts of operations are known
+
+
+def _trace(step, state, backend, seconds=_SECONDS, level=2):
+    """Trace some steps; see :func:`_traced` for ``level``."""
+    if backend == "torch":
+        steps, taken, threads, lacks_starts = torch_trace.traced(lambda: _repeated(step, seconds), state)
+        return _Trace(steps, taken, threads, has_starts=not lacks_starts)
     folder = tempfile.mkdtemp(prefix="kerascheck-trace-")
     try:
-        steps, taken = _traced(step, folder, on_jax, seconds, level)
+        steps, taken = _traced(step, folder, backend == "jax", seconds, level)
         (path,) = glob.glob(os.path.join(folder, "**", "*.xplane.pb"), recursive=True)[:1]
-        return steps, taken, *(xplane.read_by_jax(path) if on_jax else xplane.read_by_tensorflow(path))
+        planes, programs = xplane.read_by_jax(path) if backend == "jax" else xplane.read_by_tensorflow(path)
+        return _Trace(steps, taken, xplane.threads_of(planes), planes, programs)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _costs(state, threads, programs, steps, step, on_jax):
+def _costs(state, trace, step, backend):
     """The work of each layer, and why it is unknown as a fact."""
+    if backend == "torch":
+        return layer_costs.Costs(()), {}
 
     def trace_all():
-        steps, _, planes, _ = _trace(step, on_jax, 0.0, level=3)
-        return steps, xplane.threads_of(planes)
+        whole = _trace(step, state, backend, 0.0, level=3)
+        return whole.steps, whole.threads
 
     try:
-        return layer_costs.costs(state, threads, programs, steps, trace_all), {}
+        return layer_costs.costs(state, trace.threads, trace.programs, trace.steps, trace_all), {}
     except Exception as error:  # an unusual model: its times are known all the same
         why = f"{type(error).__name__}: {error}".splitlines()[0][:300]
         return layer_costs.Costs(()), {f"{layer_costs.costs.__name__}_failed": why}
@@ -101,9 +120,13 @@ def _step(state, leader):
     batch, spec = getattr(state, "batch", (None, None))
     if batch is not None:
         return _with_fresh_kernels(state.fit_model, again(batch, spec)) or trained_on(state, again(batch, spec))
-    if state.recorder.facts.get("backend") != "jax" or state.last_element is None:
+    backend = state.recorder.facts.get("backend")
+    if backend not in ("jax", "torch") or state.last_element is None:
         return None
-    return fit_steps(state, (state.last_element,))[0] if state.fit_model.jit_compile else None
+    # XLA's programs name the operations of JAX; torch.compile's kernels name none.
+    if bool(state.fit_model.jit_compile) != (backend == "jax"):
+        return None
+    return fit_steps(state, (state.last_element,))[0]
 
 
 def _with_fresh_kernels(model, iterator):
@@ -146,13 +169,18 @@ def _traced(step, folder, on_jax, longest, level):
         profiler = sys.modules["tensorflow"].profiler.experimental
         profiler.start(folder, options=profiler.ProfilerOptions(host_tracer_level=level, python_tracer_level=0))
         stop = profiler.stop
-    steps, start = 0, time.perf_counter()
     try:
-        while steps < _FEWEST or (steps < _MOST and time.perf_counter() - start < longest):
-            steps += step()
-        return steps, time.perf_counter() - start
+        return _repeated(step, longest)
     finally:
         stop()
+
+
+def _repeated(step, longest):
+    """Run steps; returns their number and seconds."""
+    steps, start = 0, time.perf_counter()
+    while steps < _FEWEST or (steps < _MOST and time.perf_counter() - start < longest):
+        steps += step()
+    return steps, time.perf_counter() - start
 
 
 def attributed(threads, programs, owner_of=owner_of):
@@ -196,6 +224,19 @@ def alone(events):
         stack.append([event[1] - event[0], event])
     while stack:
         yield tuple(stack.pop())
+
+
+def busy(threads):
+    """Seconds in which at least one operation runs on any thread."""
+    return seconds_of(
+        union(
+            (start, end)
+            for name, events in threads
+            if not name.startswith("tf_data_")
+            for start, end, operation, instruction, _ in events
+            if instruction is not None or is_operation(operation)
+        )
+    )
 
 
 def is_operation(name):

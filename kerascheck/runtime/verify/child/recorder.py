@@ -431,16 +431,23 @@ class Recorder:
         message["host_peak_bytes"] = peak if sys.platform == "darwin" else peak * 1024
         if self._plan["passive"]:
             self.disabled = True
-            self._channel.send(**message, more=False)
+            self._channel.send(**message, pending=[])
             self.on_end()
             return
         late_diagnostics = self.late_diagnostics if leader is not None else []
-        self._channel.send(**message, more=bool(late_diagnostics))
+        self._channel.send(**message, pending=[_name(look) for look in late_diagnostics])
         if late_diagnostics:
             # Late diagnostics may hang, for example on data that cannot restart; the report is already sent. Their
             # loops over data do not count as training.
             self.disabled = True
-            for look in late_diagnostics:
-                self._channel.send(event="more", facts=look(leader) or {}, last=look is late_diagnostics[-1])
+            for done, look in enumerate(late_diagnostics, 1):
+                facts = look(leader) or {}
+                self._channel.send(event="more", facts=facts, pending=[_name(each) for each in late_diagnostics[done:]])
         flush()
         os._exit(0)
+
+
+def _name(look):
+    """Name of a diagnostic, also of one inside ``functools.partial``."""
+    found = (*getattr(look, "args", ()), getattr(look, "func", look))
+    return next(each.__name__ for each in found if hasattr(each, "__name__"))

@@ -37,9 +37,9 @@ def install(run, recorder, patches=None):
     parts.install(state)
     diagnose.install(state)
     step_costs.install(state)
-    parts.install_last(state)
     cpu_peaks.install(state)
     layer_trace.install(state)
+    parts.install_last(state)  # it compiles a step for another batch size, which may exceed the limit of a diagnostic
     batch_sizes.install(state)
     loaded = [name for name in patchers if name in sys.modules] if state.is_passive else []
     finder = AfterImport({name: [patcher] for name, patcher in patchers.items() if name not in loaded})
