@@ -327,7 +327,9 @@ def test_only_reported_findings_get_comments(folder):
     assert (folder / "train.py").read_text().count("# kerascheck") == 1
 
 
-@pytest.mark.parametrize("form", ["text", "concise", "json", "json-lines", "sarif", "github", "gitlab", "junit"])
+@pytest.mark.parametrize(
+    "form", ["text", "concise", "json", "json-lines", "sarif", "github", "gitlab", "junit", "azure", "pylint", "rdjson"]
+)
 def test_no_output_format_contains_known_findings(folder, form):
     written()
     write("train.py", MAP + OTHER)

@@ -282,7 +282,7 @@ def test_repaired_by_the_runtime_is_one_line_of_the_run(project):
         ("a.py", 4, "2.6"),
         ("b.py", 4, "2.6"),
     ]
-    for program in ("github", "sarif", "gitlab", "junit"):
+    for program in ("github", "sarif", "gitlab", "junit", "azure", "rdjson"):
         assert "KC101" not in kerascheck("--isolated", "--output-format", program, ".").out.partition('"rules"')[0]
 
 

@@ -26,6 +26,7 @@ _COMMANDS = {
     "evidence": ("evidence", "evidence"),
     "doctor": ("doctor", "doctor"),
     "server": ("server", "server"),
+    "version": ("version", "version"),
 }
 """By command, its module in ``kerascheck.cli`` and its name there; in the order of ``--help``."""
 

@@ -22,6 +22,9 @@ MACHINE_FORMATS = {
     "github": ("github", "render"),
     "gitlab": ("gitlab", "render"),
     "junit": ("junit", "render"),
+    "azure": ("azure", "render"),
+    "pylint": ("pylint", "render"),
+    "rdjson": ("rdjson", "render"),
 }
 """By output format for other programs, the module of kerascheck.report that writes it, and its function."""
 _NUMBER = re.compile(r"[0-9]{1,9}")

@@ -199,7 +199,9 @@ def did_you_mean(word: str, known: Any) -> str:
     """``; did you mean '...'?`` for the nearest of ``known``, or nothing."""
     import difflib
 
-    nearest = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
+    # A code with the letter O for a zero is not the nearest one.
+    zeros = word.upper().replace("O", "0")
+    nearest = [zeros] if zeros in known else difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
     return f"; did you mean '{nearest[0]}'?" if nearest else ""
 
 

@@ -9,7 +9,7 @@ from junitparser import JUnitXml
 from sarif_pydantic import Sarif
 
 from kerascheck.finding import Applicability, Edit, FileError, Finding, Fix, Location, Related, Severity
-from kerascheck.report import github, gitlab, junit, sarif
+from kerascheck.report import azure, github, gitlab, junit, pylint, rdjson, sarif
 from kerascheck.report import json as json_report
 from kerascheck.report.report import Report, fingerprints
 from kerascheck.source import Cell, Source
@@ -159,3 +159,47 @@ def test_json_lines_equal_the_parts_of_the_document():
 def test_control_sequences_are_escaped(renderer):
     text = renderer(report(finding(message='a <b> & "c" \x1b[31m ::error::x')))
     assert "\x1b" not in text and (renderer is not github.render or text.count("\n") == 0)
+
+
+def test_azure_commands_have_escaped_properties():
+    lines = azure.render(
+        report(finding(), finding(text="ds.map(g)", severity=Severity.INFO), errors=[ERROR])
+    ).splitlines()
+    assert lines[0] == (
+        "##vso[task.logissue type=error;sourcepath=b.py;linenumber=3;columnnumber=1;code=KC999;]"
+        "b.py:3:1: KC999 100%AZP25 of it,%0Ais: not Python"
+    )
+    assert lines[1].startswith(
+        "##vso[task.logissue type=warning;sourcepath=my data/a.py;linenumber=2;columnnumber=6;code=KC101;]"
+    )
+    assert len(lines) == 3 and "type=warning" in lines[2]
+    named = finding(location=Location("a;b].py", None, 1, 1, 1, 2))
+    assert "sourcepath=a%3Bb%5D.py;" in azure.render(report(named))
+    assert "linenumber" not in azure.render(report(finding(NOTEBOOK)))
+
+
+def test_pylint_lines_have_no_column():
+    lines = pylint.render(report(finding(), finding(NOTEBOOK), errors=[ERROR])).splitlines()
+    assert lines == [
+        "b.py:3: [KC999] 100% of it,\\nis: not Python",
+        "my data/a.py:2: [KC101(serial-map)] Slow.",
+        "n.ipynb:2: [KC101(serial-map)] cell 5: Slow.",
+    ]
+
+
+def test_reviewdog_gets_ranges_and_safe_fixes():
+    unsafe = replace(finding().fix, applicability=Applicability.UNSAFE)
+    found = json.loads(
+        rdjson.render(report(finding(), finding(text="ds.map(g)", fix=unsafe), finding(NOTEBOOK), errors=[ERROR]))
+    )
+    assert found["source"] == {"name": "kerascheck"}
+    error, first, second, cell = found["diagnostics"]
+    assert (error["severity"], error["code"]) == ("ERROR", {"value": "KC999"})
+    assert first["location"] == {
+        "path": "my data/a.py",
+        "range": {"start": {"line": 2, "column": 6}, "end": {"line": 2, "column": 15}},
+    }
+    at = {"line": 2, "column": 14}
+    assert first["suggestions"] == [{"range": {"start": at, "end": at}, "text": ", 1"}]
+    assert "suggestions" not in second and "suggestions" not in cell
+    assert cell["location"] == {"path": "n.ipynb"}
