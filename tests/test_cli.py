@@ -901,3 +901,50 @@ def test_invalid_shard_is_one_error_line(project, part):
     project(train__py=SLOW)
     ran = kerascheck(f"--shard={part}", ".")
     assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1) and "write K/N" in ran.err
+
+
+ELEMENTWISE = """\
+import tensorflow as tf
+
+ds = tf.data.Dataset.range(10).map(lambda x: x + 1).batch(2)
+model = tf.keras.Sequential()
+model.fit(ds)
+"""
+
+
+def test_fix_only_reports_nothing(project):
+    project(a__py=ELEMENTWISE, b__py=SLOW.replace("model.fit(ds)", "model.fit(ds, workers=4)"))
+    ran = kerascheck("--isolated", "--select", "KC103,KC315", "--fix-only", ".")
+    assert ran.code == 0 and "KC315" not in ran.out
+    assert "batch(2).map" in open("a.py").read()
+
+
+def test_a_fix_can_fail_the_run(project):
+    project(a__py=ELEMENTWISE)
+    command = ("--isolated", "--select", "KC103", "--fix", "--exit-non-zero-on-fix", ".")
+    assert [kerascheck(*command).code for _ in range(2)] == [1, 0]
+
+
+def test_rules_are_left_out_in_some_files(project):
+    project(a__py=SLOW, b__py=SLOW)
+    found = kerascheck(
+        "--isolated",
+        "--target-tensorflow",
+        "2.10",
+        "--per-file-ignores",
+        "a.py:KC1,KC306",
+        "--output-format",
+        "pylint",
+        ".",
+    ).out
+    assert "b.py:4: [KC101" in found and "a.py:4: [KC101" not in found
+    for value in ("a.py", ":KC101", "a.py:"):
+        ran = kerascheck("--per-file-ignores", value, ".")
+        assert ran.code == 2 and "is no PATTERN:RULES" in ran.err
+
+
+def test_help_lists_every_option_in_a_section():
+    shown = kerascheck("check", "--help").out
+    sections = [line for line in shown.splitlines() if line and not line.startswith(" ") and line.endswith(":")]
+    assert sections[:3] == ["Rules:", "Fixes:", "Findings that are already there:"] and "Options:" not in sections
+    assert shown.count("--select ") == shown.count("--help ") == 1

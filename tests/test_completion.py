@@ -40,7 +40,9 @@ def test_commands_paths_and_check_options_are_completed_first(monkeypatch):
     first = offered(monkeypatch, "")
     assert first[-1] == ("file", "") and {("plain", "check"), ("plain", "verify"), ("plain", "server")} <= set(first)
     assert offered(monkeypatch, "src/tr") == [("file", "src/tr")]
-    assert words(monkeypatch, "--ex") == ["--extend-select", "--extend-ignore", "--exit-zero", "--exclude", "--extend-exclude", "--explain-silence"]  # fmt: skip
+    assert words(monkeypatch, "--ex") == [
+        "--extend-select", "--extend-ignore", "--exit-non-zero-on-fix", "--exclude", "--extend-exclude", "--explain-silence", "--exit-zero",
+    ]  # fmt: skip
     assert "--version" in words(monkeypatch, "--ver") and words(monkeypatch, "--help") == ["--help"]
     assert words(monkeypatch, "check", "--output-f") == words(monkeypatch, "--fix", "--output-f")
     assert offered(monkeypatch, "--fix", "s") == offered(monkeypatch, "check", "--fix", "s") == [("file", "s")]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kerascheck.cli import completers, terminal
-from kerascheck.cli.options import CheckOptions, check_options, written
+from kerascheck.cli.options import CheckOptions, SectionedCommand, check_options, written
 
 if TYPE_CHECKING:
     from kerascheck.cache.memo import Memo
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kerascheck.source import Source
 
 
-@click.command(short_help="Lint files, notebooks and folders: the default command.")
+@click.command(cls=SectionedCommand, short_help="Lint files, notebooks and folders: the default command.")
 @click.argument("paths", nargs=-1, metavar="[PATH]...", shell_complete=completers.path)
 @check_options
 def check(paths: tuple[str, ...], **given: Any) -> int:
@@ -34,6 +34,7 @@ def check(paths: tuple[str, ...], **given: Any) -> int:
     from kerascheck.project.config import ConfigError, did_you_mean
     from kerascheck.project.discovery import MissingPath
 
+    given["fix"] |= given["fix_only"]
     paths, options = paths or (".",), CheckOptions(**given)
     options.refuse_contradictions(paths)
     if options.unsafe_fixes and not (options.fix or options.diff or options.quiet):
@@ -222,6 +223,8 @@ def _check_files(
     if options.diff:
         return edit_files.print_diff(files, outcome, report_filter, options)
     fixed = edit_files.fix(files, outcome, report_filter, options) if options.fix else 0
+    if options.fix_only:
+        outcome.findings, outcome.tallied = [], []
     return print_report(outcome, files, options, fixed=fixed)
 
 
@@ -316,6 +319,8 @@ def _check_stdin(configuration: Configuration, options: CheckOptions) -> int:
     if not options.fix:
         return print_report(outcome, [file], options)
     data, fixed = edit_files.fix_data(file, data, outcome, report_filter, options)
+    if options.fix_only:
+        outcome.findings, outcome.tallied = [], []
     # The code goes to the next program, the report to people.
     click.echo(data, nl=False)
     return print_report(outcome, [file], options, err=True, fixed=fixed)

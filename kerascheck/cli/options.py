@@ -76,7 +76,12 @@ class CheckOptions:
     pedantic: bool
     gate: str
     exit_zero: bool
+    per_file_ignores: Mapping[str, list[str]]
+    """Rules by path pattern."""
     fix: bool
+    fix_only: bool
+    """Fix, and report only what cannot be read."""
+    exit_non_zero_on_fix: bool
     unsafe_fixes: bool
     diff: bool
     add_noqa: bool
@@ -163,130 +168,202 @@ def _shard(context: click.Context, parameter: click.Parameter, value: str | None
     return int(number), int(total)
 
 
+def _per_file(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for value in values:
+        pattern, colon, rules = value.rpartition(":")
+        if not colon or not pattern or not rules:
+            raise click.BadParameter(f"'{value}' is no PATTERN:RULES, such as 'experiments/*:KC101,KC103'")
+        found.setdefault(pattern, []).extend(rules.replace(",", " ").split())
+    return found
+
+
 def _rules_option(name: str, text: str) -> Callable[[_Command], _Command]:
     return click.option(name, multiple=True, metavar="RULES", shell_complete=completers.rules, help=text)
 
 
-_CHECK_OPTIONS: tuple[Callable[[Any], Any], ...] = (
-    _rules_option("--select", "Run only these rules: codes, prefixes (KC1), names or ALL, separated by commas."),
-    _rules_option("--ignore", "Leave these rules out."),
-    _rules_option("--extend-select", "Run these rules too."),
-    _rules_option("--extend-ignore", "Leave these rules out too."),
-    folders_option,
-    click.option(
-        "--min-severity", type=click.Choice(SEVERITIES), help="Report findings from this severity up.  [info]"
+_SECTIONS: dict[str, tuple[Callable[[Any], Any], ...]] = {
+    "Rules": (
+        _rules_option("--select", "Run only these rules: codes, prefixes (KC1), names or ALL, separated by commas."),
+        _rules_option("--ignore", "Leave these rules out."),
+        _rules_option("--extend-select", "Run these rules too."),
+        _rules_option("--extend-ignore", "Leave these rules out too."),
+        click.option(
+            "--per-file-ignores",
+            multiple=True,
+            metavar="PATTERN:RULES",
+            callback=_per_file,
+            help="Leave these rules out in some files; repeat it for other patterns.",
+        ),
+        folders_option,
+        click.option(
+            "--min-severity", type=click.Choice(SEVERITIES), help="Report findings from this severity up.  [info]"
+        ),
+        click.option(
+            "--pedantic", is_flag=True, help="Report what costs nothing too, such as what the runtime repairs."
+        ),
+        click.option("--target-tensorflow", metavar="VERSION", help="TensorFlow that the code runs on, such as 2.15."),
+        click.option(
+            "--this-machine",
+            is_flag=True,
+            help="Judge for the GPU of this machine: mixed precision only where it gains.",
+        ),
     ),
-    click.option("--fail-on", type=click.Choice(SEVERITIES), help="Exit with 1 from this severity up.  [warning]"),
-    click.option("--pedantic", is_flag=True, help="Report what costs nothing too, such as what the runtime repairs."),
-    click.option(
-        "--gate",
-        type=click.Choice(["all", "confirmed"]),
-        default="all",
-        show_default=True,
-        help="'confirmed': exit with 1 only for findings, of any severity, that 'kerascheck verify' confirmed on this machine.",
+    "Fixes": (
+        click.option("--fix", is_flag=True, help="Apply fixes that keep the behaviour."),
+        click.option("--fix-only", is_flag=True, help="Apply fixes, report no findings, and exit with 0."),
+        click.option("--exit-non-zero-on-fix", is_flag=True, help="Exit with 1 if --fix has changed something."),
+        click.option(
+            "--unsafe-fixes", is_flag=True, help="Let --fix and --diff take fixes that may change results too."
+        ),
+        click.option(
+            "--diff",
+            is_flag=True,
+            help="Print what --fix would change as a patch; write nothing, exit with 1 for changes.",
+        ),
     ),
-    click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found."),
-    click.option("--fix", is_flag=True, help="Apply fixes that keep the behaviour."),
-    click.option("--unsafe-fixes", is_flag=True, help="Let --fix and --diff take fixes that may change results too."),
-    click.option(
-        "--diff", is_flag=True, help="Print what --fix would change as a patch; write nothing, exit with 1 for changes."
+    "Findings that are already there": (
+        click.option("--baseline", metavar="FILE", help="Leave out the findings that this file has."),
+        click.option("--no-baseline", is_flag=True, help="Use no baseline that a configuration file names."),
+        click.option("--write-baseline", metavar="FILE", help="Write all findings into this file; report none."),
+        click.option(
+            "--diff-base",
+            metavar="REV",
+            help="Report only findings on lines that have changed since this revision of git.",
+        ),
+        click.option(
+            "--add-noqa", is_flag=True, help="Write '# kerascheck: ignore[...]' on the line of every finding."
+        ),
     ),
-    click.option("--add-noqa", is_flag=True, help="Write '# kerascheck: ignore[...]' on the line of every finding."),
-    click.option("--baseline", metavar="FILE", help="Leave out the findings that this file has."),
-    click.option("--no-baseline", is_flag=True, help="Use no baseline that a configuration file names."),
-    click.option("--write-baseline", metavar="FILE", help="Write all findings into this file; report none."),
-    click.option(
-        "--diff-base", metavar="REV", help="Report only findings on lines that have changed since this revision of git."
+    "Files": (
+        click.option(
+            "--exclude",
+            multiple=True,
+            metavar="PATTERN",
+            shell_complete=completers.path,
+            help="Leave out these paths instead of the default ones.",
+        ),
+        click.option(
+            "--extend-exclude",
+            multiple=True,
+            metavar="PATTERN",
+            shell_complete=completers.path,
+            help="Leave out these paths too.",
+        ),
+        click.option(
+            "--force-exclude", is_flag=True, help="Leave out excluded and test files even if named explicitly."
+        ),
+        click.option("--include-tests", is_flag=True, help="Lint test files found in folders too."),
+        click.option(
+            "--stdin-filename",
+            metavar="NAME",
+            shell_complete=completers.path,
+            help="Path to assume for code read from standard input ('-').",
+        ),
+        click.option(
+            "--shard",
+            metavar="K/N",
+            callback=_shard,
+            help="Report on the K-th of N parts of the files: in a CI matrix, the N reports together are the whole one.",
+        ),
+        click.option("--show-files", is_flag=True, help="Print the files that would be linted, and exit."),
     ),
-    click.option(
-        "--output-format",
-        type=click.Choice(["text", "concise", *MACHINE_FORMATS]),
-        default="text",
-        show_default=True,
-        help="How findings are printed.",
+    "Report": (
+        click.option(
+            "--output-format",
+            type=click.Choice(["text", "concise", *MACHINE_FORMATS]),
+            metavar="FORMAT",
+            default="text",
+            show_default=True,
+            help=f"How findings are printed: text, concise, {', '.join(MACHINE_FORMATS)}.",
+        ),
+        click.option(
+            "--sort",
+            type=click.Choice(["severity", "path"]),
+            default="severity",
+            show_default=True,
+            help="Order of the text report: errors first, or by place.",
+        ),
+        click.option(
+            "-o",
+            "--output-file",
+            type=click.Path(dir_okay=False),
+            metavar="FILE",
+            help="Write the report there; print the summary only.",
+        ),
+        click.option("--statistics", is_flag=True, help="Add findings and time per rule."),
+        click.option(
+            "--explain-silence",
+            metavar="LINE",
+            help="Tell why rules say nothing about this line of the one file named (CELL:LINE in a notebook).",
+        ),
+        click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True),
+        click.option(
+            "-v",
+            "--verbose",
+            is_flag=True,
+            help="Show findings of severity info in full too, and name what was skipped.",
+        ),
+        click.option("-q", "--quiet", is_flag=True, help="Print findings and errors only."),
     ),
-    click.option(
-        "--sort",
-        type=click.Choice(["severity", "path"]),
-        default="severity",
-        show_default=True,
-        help="Order of the text report: errors first, or by place.",
+    "Exit code": (
+        click.option("--fail-on", type=click.Choice(SEVERITIES), help="Exit with 1 from this severity up.  [warning]"),
+        click.option(
+            "--gate",
+            type=click.Choice(["all", "confirmed"]),
+            default="all",
+            show_default=True,
+            help="'confirmed': exit with 1 only for findings, of any severity, that 'kerascheck verify' confirmed on this machine.",
+        ),
+        click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found."),
     ),
-    click.option(
-        "-o",
-        "--output-file",
-        type=click.Path(dir_okay=False),
-        metavar="FILE",
-        help="Write the report there; print the summary only.",
+    "Configuration": (
+        click.option(
+            "--config",
+            metavar="FILE",
+            shell_complete=completers.path,
+            help="Read this configuration file instead of the nearest of each file.",
+        ),
+        click.option("--isolated", is_flag=True, help="Read no configuration file."),
+        click.option(
+            "--show-settings",
+            is_flag=True,
+            help="Print the settings of the first path, and where each is stated, and exit.",
+        ),
     ),
-    click.option("--watch", is_flag=True, help="Lint again whenever something changes, until Ctrl-C."),
-    click.option("--statistics", is_flag=True, help="Add findings and time per rule."),
-    click.option("--target-tensorflow", metavar="VERSION", help="TensorFlow that the code runs on, such as 2.15."),
-    click.option(
-        "--this-machine", is_flag=True, help="Judge for the GPU of this machine: mixed precision only where it gains."
+    "Miscellaneous": (
+        cache_option("Keep results there.  [.kerascheck/cache of the project]"),
+        click.option("--no-cache", is_flag=True, help="Neither use nor keep results of other runs."),
+        click.option("--watch", is_flag=True, help="Lint again whenever something changes, until Ctrl-C."),
     ),
-    click.option(
-        "--exclude",
-        multiple=True,
-        metavar="PATTERN",
-        shell_complete=completers.path,
-        help="Leave out these paths instead of the default ones.",
-    ),
-    click.option(
-        "--extend-exclude",
-        multiple=True,
-        metavar="PATTERN",
-        shell_complete=completers.path,
-        help="Leave out these paths too.",
-    ),
-    click.option("--force-exclude", is_flag=True, help="Leave out excluded and test files even if named explicitly."),
-    click.option("--include-tests", is_flag=True, help="Lint test files found in folders too."),
-    click.option(
-        "--shard",
-        metavar="K/N",
-        callback=_shard,
-        help="Report on the K-th of N parts of the files: in a CI matrix, the N reports together are the whole one.",
-    ),
-    click.option(
-        "--config",
-        metavar="FILE",
-        shell_complete=completers.path,
-        help="Read this configuration file instead of the nearest of each file.",
-    ),
-    click.option("--isolated", is_flag=True, help="Read no configuration file."),
-    cache_option("Keep results there.  [.kerascheck/cache of the project]"),
-    click.option("--no-cache", is_flag=True, help="Neither use nor keep results of other runs."),
-    click.option(
-        "--stdin-filename",
-        metavar="NAME",
-        shell_complete=completers.path,
-        help="Path to assume for code read from standard input ('-').",
-    ),
-    click.option(
-        "--explain-silence",
-        metavar="LINE",
-        help="Tell why rules say nothing about this line of the one file named (CELL:LINE in a notebook).",
-    ),
-    click.option("--show-files", is_flag=True, help="Print the files that would be linted, and exit."),
-    click.option(
-        "--show-settings",
-        is_flag=True,
-        help="Print the settings of the first path, and where each is stated, and exit.",
-    ),
-    click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True),
-    click.option(
-        "-v", "--verbose", is_flag=True, help="Show findings of severity info in full too, and name what was skipped."
-    ),
-    click.option("-q", "--quiet", is_flag=True, help="Print findings and errors only."),
-)
-"""In the order of ``--help``."""
+}
+"""The options by the section of ``--help`` that lists them, in its order."""
+_SECTION_OF: dict[str | None, str] = {}
+"""By the name of an option, its section."""
 
 
 def check_options(command: _Command) -> _Command:
     """Decorate a command with the options of :class:`CheckOptions`."""
-    for option in reversed(_CHECK_OPTIONS):
-        command = option(command)
+    for section, options in reversed(_SECTIONS.items()):
+        for option in reversed(options):
+            command = option(command)
+            _SECTION_OF[command.__click_params__[-1].name] = section  # type: ignore[attr-defined]
     return command
+
+
+class SectionedCommand(click.Command):
+    """A command whose ``--help`` lists the options of :func:`check_options` in sections."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the sections, and the options without one at the end."""
+        listed: dict[str, list[tuple[str, str]]] = {section: [] for section in _SECTIONS}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                listed[_SECTION_OF.get(parameter.name, "Miscellaneous")].append(record)
+        for section, records in listed.items():
+            with formatter.section(section):
+                formatter.write_dl(records)
 
 
 def given_arguments() -> list[str]:

@@ -58,7 +58,7 @@ def print_report(
         _print_for_people(outcome, evidence, pages, summary, options, err)
     if errors:
         return 2
-    return int(bool(failed) and not options.exit_zero)
+    return int((bool(failed) and not options.exit_zero) or (bool(fixed) and options.exit_non_zero_on_fix))
 
 
 def show_confirmed(outcome: LintResult, evidence: Mapping[Finding, Evidence]) -> None:

@@ -155,6 +155,7 @@ def overrides_from(options: Mapping[str, Any], prefix: str = "--") -> Overrides:
         "exclude",
         "extend_exclude",
         "docs_url",
+        "per_file_ignores",
     ):
         if options.get(name):
             key, value = name.replace("_", "-"), options[name]

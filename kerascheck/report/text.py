@@ -152,12 +152,19 @@ def _block(
     if evidence is not None:
         yield from _note("measured", str(evidence), style, width)
     for related in finding.related:
+        # The excerpt shows the finding's own line already.
+        if _line_of(related.location) == _line_of(finding.location):
+            continue
         yield from _note("see", f"{_seen_from(finding.location, related.location)}: {related.message}", style, width)
     if finding.fix is not None:
         applied = applied_by or f"not applied: {finding.fix.withheld}"
         yield from _note("fix", f"{finding.fix.message} [{applied}]", style, width)
         if finding.fix.unproven:
             yield from _note("unsafe", finding.fix.objections, style, width)
+
+
+def _line_of(where: Location) -> tuple[str, int | None, int]:
+    return where.path, where.cell, where.line
 
 
 def _seen_from(here: Location, there: Location) -> str:
