@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from command import click_runner
+from command import click_runner, kerascheck
 
 from kerascheck.cli.main import cli
 from kerascheck.finding import Severity
@@ -109,3 +109,13 @@ def test_config_command_lists_every_setting():
     assert re.findall(r"(?m)^\S+$", text) == list(SETTINGS)
     assert 'default: "warning"' in run("config", "fail-on")
     assert run("config", "fail-no") == "there is no setting 'fail-no'; did you mean 'fail-on'?"
+
+
+def test_an_error_in_toml_shows_its_line_and_column(tmp_path):
+    (tmp_path / "pyproject.toml").write_text('[tool.kerascheck]\nselect = ["KC1"\n\tfail-on = "error\x1b"\n')
+    (tmp_path / "a.py").write_text("x = 1\n")
+    ran = kerascheck(str(tmp_path))
+    assert ran.code == 2
+    error, line, caret = ran.err.splitlines()
+    assert "pyproject.toml: Unclosed array (at line 3, column 2)" in error
+    assert (line, caret) == ('   fail-on = "error\\x1b"', "   ^")

@@ -107,6 +107,9 @@ def _report_failure(problem: Exception) -> int:
 
     if isinstance(problem, click.ClickException):
         terminal.complain(problem.format_message())
+        # The error of the configuration that the command has turned into its own.
+        if excerpt := getattr(problem.__context__, "excerpt", ""):
+            terminal.write_error(excerpt)
     elif isinstance(problem, BrokenPipeError):
         # The reader closed the pipe, as in 'kerascheck . | head'.
         terminal.discard(sys.stdout)

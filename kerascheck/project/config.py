@@ -29,6 +29,8 @@ DOCS_URL_VARIABLE = "KERASCHECK_DOCS_URL"
 OWN_FILES = (".kerascheck.toml", "kerascheck.toml")
 """Files with the settings at top level; a pyproject.toml has them under ``[tool.kerascheck]``."""
 _SHARED_FILE = "pyproject.toml"
+_AT = re.compile(r"\(at line (\d+), column (\d+)\)")
+_LONGEST_EXCERPT = 100  # characters of a line
 _MOST_KEY_PARTS = 1000  # joined by dots; Python's parser takes quadratic time
 _BETWEEN_KEYS = re.compile(r"[\n,=\[\]{}]")
 
@@ -40,9 +42,11 @@ class ConfigError(Exception):
 
     Attributes:
         origin: the configuration file; None if the setting comes from elsewhere.
+        excerpt: the line of the file and a caret below the column; empty if they are unknown.
     """
 
     origin: str | None = None
+    excerpt: str = ""
 
     def __str__(self) -> str:
         return escaped(super().__str__())
@@ -194,6 +198,18 @@ def parse_toml(text: str) -> dict[str, Any]:
         # Python rejects numbers of more than 4,300 digits.
         raise ValueError("has a number of too many digits") from None
     return document
+
+
+def _excerpt(problem: str, text: str) -> str:
+    """The line of an error in TOML, and a caret below its column; empty if the error names none."""
+    at = _AT.search(problem)
+    lines = text.splitlines()
+    if at is None or int(at[1]) > len(lines):
+        return ""
+    line, column = escaped(lines[int(at[1]) - 1].replace("\t", " ")), int(at[2])
+    if len(line) > _LONGEST_EXCERPT:
+        return ""
+    return f"  {line}\n  {' ' * (column - 1)}^\n"
 
 
 def did_you_mean(word: str, known: Any) -> str:
@@ -498,9 +514,14 @@ class Configuration:
         if not own and b"kerascheck" not in data:
             return None
         try:
-            table: Any = parse_toml(data.decode("utf-8"))
-        except ValueError as problem:
+            text = data.decode("utf-8")
+            table: Any = parse_toml(text)
+        except UnicodeDecodeError as problem:
             raise ConfigError(f"{shown}: {problem}") from None
+        except ValueError as problem:
+            refused = ConfigError(f"{shown}: {problem}")
+            refused.excerpt = _excerpt(str(problem), text)
+            raise refused from None
         if not own:
             tool = table.get("tool")
             table = tool.get("kerascheck") if isinstance(tool, dict) else None
