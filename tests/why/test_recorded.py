@@ -9,7 +9,7 @@ import pytest
 
 from kerascheck.project.config import Configuration
 from kerascheck.runtime.plain import restored
-from kerascheck.runtime.verify.child import gpu_trace, intervals, recorded
+from kerascheck.runtime.verify.child import gpu_trace, intervals, recorded, xplane
 from kerascheck.runtime.verify.child.xplane import Event
 from kerascheck.runtime.verify.findings import findings_of
 from kerascheck.runtime.why import gpu_views
@@ -129,7 +129,11 @@ def test_the_view_of_a_gpu_is_said_in_three_lines():
 
 
 def test_only_streams_count():
-    assert [gpu_trace.is_stream(name) for name in ("Stream #7(Compute)", "XLA Ops", "Steps")] == [True, False, False]
+    plane = gpu(event(0, 5, "gemm", tf_op="kerascheck0x/dense/MatMul:MatMul"))
+    assert xplane.threads_of([HOST, plane]) == [
+        ("Stream #7(Compute)", [(0, 5, "kerascheck0x/dense/MatMul:MatMul", None, None)])
+    ]
+    assert len(gpu_trace.views([HOST, plane], 1)) == 1 and gpu_trace.views([HOST], 1) == []
 
 
 def test_intervals():

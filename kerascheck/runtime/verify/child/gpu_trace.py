@@ -1,30 +1,26 @@
 """A GPU's own view of some steps: kernels, copies and gaps, from the planes that CUPTI fills.
 
-Names of threads: "Stream #13(Compute)", "Stream #14(MemcpyH2D)" (``xla/backends/profiler/gpu/cupti_collector.cc``); the
-other threads of such a plane repeat the kernels by module, operation and scope.
+Names of threads: "Stream #13(Compute)", "Stream #14(MemcpyH2D)"; the statistic "memcpy_details" has "size:" and bytes
+(``xla/backends/profiler/gpu/cupti_collector.cc``).
 """
 
 import collections
 import re
 
 from .intervals import covered, minus, seconds_of, union
+from .xplane import is_stream
 
 _DEVICE = re.compile(r"^/device:GPU:(\d+)")
 _TO_DEVICE = re.compile(r"MemcpyH2D|HtoD", re.IGNORECASE)
 _COPY = re.compile(r"^(?:Memcpy|Memset)|Memcpy\w* ?[DHP]|\[CUDA mem", re.IGNORECASE)
 _COLLECTIVE = re.compile(r"nccl|ncclKernel|AllReduce|rccl", re.IGNORECASE)
-_SIZE = re.compile(r"(?:size|num_bytes|bytes):(\d+)")
+_SIZE = re.compile(r"\bsize:(\d+)")
 _MOST_KERNELS = 8
 
 
 def devices_of(planes):
     """(Number, threads) of each GPU."""
     return [(int(found[1]), threads) for name, threads in planes if (found := _DEVICE.match(name))]
-
-
-def is_stream(name):
-    """Whether a thread of a GPU's plane is a stream, and not a summary of one."""
-    return name.startswith("Stream")
 
 
 def views(planes, steps):

@@ -105,7 +105,7 @@ def _computing_threads(planes, devices, window):
         (name, [(e.start, e.end, *e.operation) for e in events if window[0] <= e.start < window[1]])
         for _, threads in xplane.computing(planes)
         for name, events in threads
-        if (gpu_trace.is_stream(name) if devices else not name.startswith("tf_data_"))
+        if (xplane.is_stream(name) if devices else not name.startswith("tf_data_"))
     ]
 
 

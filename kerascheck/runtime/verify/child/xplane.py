@@ -99,6 +99,12 @@ def threads_of(planes):
     """
     return [
         (name, [(event.start, event.end, *event.operation) for event in events])
-        for _, threads in computing(planes)
+        for plane, threads in computing(planes)
         for name, events in threads
+        if plane == _HOST or is_stream(name)
     ]
+
+
+def is_stream(name):
+    """Whether a thread of a GPU's plane is a stream; the others repeat its kernels by module, operation and scope."""
+    return name.startswith("Stream")
