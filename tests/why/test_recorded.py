@@ -129,10 +129,13 @@ def test_the_view_of_a_gpu_is_said_in_three_lines():
 
 
 def test_only_streams_count():
-    plane = gpu(event(0, 5, "gemm", tf_op="kerascheck0x/dense/MatMul:MatMul"))
+    named = event(0, 5, "gemm", tf_op="kerascheck0x/dense/MatMul:MatMul")
+    plane = gpu(named, event(5, 6, "void kernel<float>(int)"), event(6, 9, "MemcpyH2D"))
     assert xplane.threads_of([HOST, plane]) == [
-        ("Stream #7(Compute)", [(0, 5, "kerascheck0x/dense/MatMul:MatMul", None, None)])
-    ]
+        ("Stream #7(Compute)", [
+            (0, 5, "kerascheck0x/dense/MatMul:MatMul", None, None), (5, 6, "kernel:Kernel", None, None),
+        ])
+    ]  # fmt: skip
     assert len(gpu_trace.views([HOST, plane], 1)) == 1 and gpu_trace.views([HOST], 1) == []
 
 

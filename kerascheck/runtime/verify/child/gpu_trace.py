@@ -8,11 +8,10 @@ import collections
 import re
 
 from .intervals import covered, minus, seconds_of, union
-from .xplane import is_stream
+from .xplane import is_copy, is_stream
 
 _DEVICE = re.compile(r"^/device:GPU:(\d+)")
 _TO_DEVICE = re.compile(r"MemcpyH2D|HtoD", re.IGNORECASE)
-_COPY = re.compile(r"^(?:Memcpy|Memset)|Memcpy\w* ?[DHP]|\[CUDA mem", re.IGNORECASE)
 _COLLECTIVE = re.compile(r"nccl|ncclKernel|AllReduce|rccl", re.IGNORECASE)
 _SIZE = re.compile(r"\bsize:(\d+)")
 _MOST_KERNELS = 8
@@ -48,9 +47,9 @@ def view(device, waiting, window, steps):
     """
     number, threads = device
     events = [e for name, each in threads if is_stream(name) for e in each if window[0] <= e.start < window[1]]
-    kernels = [e for e in events if not _COPY.search(e.name)]
+    kernels = [e for e in events if not is_copy(e.name)]
     copies = [
-        e for e in events if _COPY.search(e.name) and _TO_DEVICE.search(e.name + str(e.stats.get("memcpy_details", "")))
+        e for e in events if is_copy(e.name) and _TO_DEVICE.search(e.name + str(e.stats.get("memcpy_details", "")))
     ]
     busy = union((e.start, e.end) for e in kernels)
     idle = minus([window], busy)

@@ -49,8 +49,8 @@ def facts_of(planes, programs):
         return {"failure": "it shows no steps"}
     window = (steps_seen[0][0], steps_seen[-1][0])
     steps = (len(steps_seen) - 1) * _steps_per_call(host, window, len(steps_seen) - 1)
-    threads = _computing_threads(planes, devices, window)
-    parts, waiting = _parts(host, threads, devices, window, calls if not runs else [])
+    threads = _computing_threads(planes, window)
+    parts, waiting = _parts(host, threads, window, calls if not runs else [])
     return {
         "steps": steps,
         "seconds_per_step": (window[1] - window[0]) / 1e9 / steps,
@@ -99,23 +99,22 @@ def _steps_per_call(host, window, calls):
     return max(1, round(taken / calls))
 
 
-def _computing_threads(planes, devices, window):
-    """(Name, events) of the threads that compute, as :func:`attributed` takes them."""
+def _computing_threads(planes, window):
+    """The threads that compute, see :func:`xplane.threads_of`, in the window."""
     return [
-        (name, [(e.start, e.end, *e.operation) for e in events if window[0] <= e.start < window[1]])
-        for _, threads in xplane.computing(planes)
-        for name, events in threads
-        if (xplane.is_stream(name) if devices else not name.startswith("tf_data_"))
+        (name, [event for event in events if window[0] <= event[0] < window[1]])
+        for name, events in xplane.threads_of(planes)
+        if not name.startswith("tf_data_")
     ]
 
 
-def _parts(host, threads, devices, window, calls):
+def _parts(host, threads, window, calls):
     """(Seconds of each part of the steps together, times in which the host waits for data)."""
     computing = union(
         (start, end)
         for _, events in threads
         for start, end, operation, instruction, _ in events
-        if instruction is not None or devices or is_operation(operation)
+        if instruction is not None or is_operation(operation)
     )
     waiting = _union_of(host, _WAIT)
     parts, rest = {}, [window]

@@ -1,5 +1,6 @@
 """Profiles of TensorFlow and JAX: planes, their threads and the events on them."""
 
+import re
 import sys
 
 from . import hlo
@@ -7,6 +8,8 @@ from . import hlo
 _DEVICE = "/device:GPU"
 _HOST = "/host:CPU"
 _METADATA = "/host:metadata"
+_COPY = re.compile(r"^(?:Memcpy|Memset)|\[CUDA mem", re.IGNORECASE)
+_UNNAMED = "kernel:Kernel"  # has the form of an operation's name
 
 
 class Event:
@@ -99,10 +102,23 @@ def threads_of(planes):
     """
     return [
         (name, [(event.start, event.end, *event.operation) for event in events])
+        if plane == _HOST
+        else (name, [_kernel(event) for event in events if not is_copy(event.name)])
         for plane, threads in computing(planes)
         for name, events in threads
         if plane == _HOST or is_stream(name)
     ]
+
+
+def _kernel(event):
+    """A kernel without the name of an operation is one of no layer."""
+    name, instruction, program = event.operation
+    return event.start, event.end, name if "tf_op" in event.stats else _UNNAMED, instruction, program
+
+
+def is_copy(name):
+    """Whether an event of a stream copies or fills memory."""
+    return _COPY.search(name) is not None
 
 
 def is_stream(name):
