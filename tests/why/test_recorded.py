@@ -91,6 +91,16 @@ def test_scopes_are_what_surrounds_an_operation(name, scope):
     assert recorded.scope_of(name) == scope
 
 
+def test_runs_of_a_jax_program_on_a_gpu_are_those_of_its_module():
+    modules = ("XLA Modules", [event(100 * n, 100 * n + 80, "jit_step(17)", program_id=17) for n in range(3)])
+    kernels = [event(100 * n, 100 * n + 70, "gemm", hlo_op="dot.1", hlo_module="jit_step") for n in range(3)]
+    device = ("/device:GPU:0", [modules, ("Stream #1(Compute)", kernels)])
+    calls = [event(n, n + 1, "PjitFunction(step)") for n in range(3)]
+    facts = recorded.facts_of([("/host:CPU", [("python", calls)]), device], {})
+    assert (facts["backend"], facts["steps"], facts["parts"]["computing"]) == ("jax", 2, pytest.approx(70e-9))
+    assert facts["gpus"][0]["busy_seconds"] == pytest.approx(70e-9)
+
+
 def gpu(*events):
     return (
         "/device:GPU:0 NVIDIA H100",

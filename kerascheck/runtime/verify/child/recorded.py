@@ -17,6 +17,7 @@ _MOST_NAMES = 400
 _CALL = re.compile(r"^PjitFunction\((.*)\)$")  # JAX calls a compiled function
 _WAIT = re.compile(r"^(?:IteratorGetNextOp::DoCompute|Iterator::Root|EagerLocalExecute: IteratorGetNext\w*)$")
 _COMPILE = re.compile(r"Client::Compile$|^XlaCompile|CompilationCache::Compile")
+_MODULES = "XLA Modules"  # thread of a GPU's plane
 _OF_FIT = ("multi_step_on_iterator", "one_step_on_iterator")  # functions that Keras compiles
 _TRANSFORMS = re.compile(r"(?:transpose|jvp|vmap|checkpoint|remat|custom_vjp_call|pjit|jit)\(([^()]*)\)")
 _NO_SCOPES = frozenset(
@@ -42,7 +43,7 @@ def facts_of(planes, programs):
     """The facts, see :class:`kerascheck.runtime.why.recorded.RecordedProfile`."""
     host = [thread for name, threads in planes if name == "/host:CPU" for thread in threads]
     devices = gpu_trace.devices_of(planes)
-    function, calls, runs = _calls(host, planes, programs)
+    function, calls, runs = _calls(host, planes)
     marks = sorted((e.start, e.end) for _, events in host for e in events if "step_num" in e.stats)
     steps_seen = runs or (marks if len(marks) >= _FEWEST_STEPS else calls)
     if len(steps_seen) < _FEWEST_STEPS:
@@ -54,7 +55,7 @@ def facts_of(planes, programs):
     return {
         "steps": steps,
         "seconds_per_step": (window[1] - window[0]) / 1e9 / steps,
-        "backend": "jax" if runs else "tensorflow",
+        "backend": "jax" if any(_CALL.match(e.name) for _, events in host for e in events) else "tensorflow",
         "function": function,
         "fits": function in _OF_FIT,
         "parts": {part: seconds / steps for part, seconds in parts.items()},
@@ -63,7 +64,7 @@ def facts_of(planes, programs):
     }
 
 
-def _calls(host, planes, programs):
+def _calls(host, planes):
     """(Name of the function that makes the steps, times of its calls, spans of its runs if JAX compiled it)."""
     called: dict = collections.defaultdict(list)
     for _, events in host:
@@ -80,13 +81,17 @@ def _calls(host, planes, programs):
 def _runs(planes, program):
     """(Start, end) of the runs of a program of JAX."""
     found: dict = {}
+    modules = []
     for _, threads in planes:
-        for _, events in threads:
+        for name, events in threads:
             for event in events:
+                if name == _MODULES and event.name.partition("(")[0] == program:
+                    modules.append((event.start, event.end))
                 if event.stats.get("hlo_module") == program and "run_id" in event.stats:
                     start, end = found.get(event.stats["run_id"], (event.start, event.end))
                     found[event.stats["run_id"]] = (min(start, event.start), max(end, event.end))
-    return sorted(found.values())
+    # On a GPU, kernels have no number of their run, but a thread has the runs themselves.
+    return sorted(modules or found.values())
 
 
 def _steps_per_call(host, window, calls):
