@@ -328,7 +328,21 @@ def test_only_reported_findings_get_comments(folder):
 
 
 @pytest.mark.parametrize(
-    "form", ["text", "concise", "json", "json-lines", "sarif", "github", "gitlab", "junit", "azure", "pylint", "rdjson"]
+    "form",
+    [
+        "text",
+        "concise",
+        "json",
+        "json-lines",
+        "sarif",
+        "github",
+        "gitlab",
+        "junit",
+        "azure",
+        "grouped",
+        "pylint",
+        "rdjson",
+    ],
 )
 def test_no_output_format_contains_known_findings(folder, form):
     written()

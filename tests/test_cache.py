@@ -56,7 +56,20 @@ NOTED_OTHERWISE = {
     'kerascheck/project/requirements/sagemaker.py: return sorted(name for name in os.listdir(folder) if name.endswith((".py", ".ipynb")))[:_MOST_FILES]',
 }
 BROKEN = "import keras\nx = (\n"
-FORMATS = ("text", "concise", "json", "json-lines", "sarif", "github", "gitlab", "junit", "azure", "pylint", "rdjson")
+FORMATS = (
+    "text",
+    "concise",
+    "json",
+    "json-lines",
+    "sarif",
+    "github",
+    "gitlab",
+    "junit",
+    "azure",
+    "grouped",
+    "pylint",
+    "rdjson",
+)
 
 
 @pytest.fixture

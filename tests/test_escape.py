@@ -66,7 +66,7 @@ def test_shell_reads_the_same_word():
         assert printed.stdout == os.fsencode(name), word
 
 
-@pytest.mark.parametrize("form", ["text", "concise", "github", "junit", "azure", "pylint"])
+@pytest.mark.parametrize("form", ["text", "concise", "github", "junit", "azure", "grouped", "pylint"])
 def test_file_names_cannot_inject_control_sequences(named, form):
     ran = kerascheck(".", "--output-format", form)
     assert ran.code == 2 and is_plain(ran.out) and is_plain(ran.err)

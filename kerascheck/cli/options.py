@@ -23,6 +23,7 @@ MACHINE_FORMATS = {
     "gitlab": ("gitlab", "render"),
     "junit": ("junit", "render"),
     "azure": ("azure", "render"),
+    "grouped": ("grouped", "render"),
     "pylint": ("pylint", "render"),
     "rdjson": ("rdjson", "render"),
 }

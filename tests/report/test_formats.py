@@ -9,7 +9,7 @@ from junitparser import JUnitXml
 from sarif_pydantic import Sarif
 
 from kerascheck.finding import Applicability, Edit, FileError, Finding, Fix, Location, Related, Severity
-from kerascheck.report import azure, github, gitlab, junit, pylint, rdjson, sarif
+from kerascheck.report import azure, github, gitlab, grouped, junit, pylint, rdjson, sarif
 from kerascheck.report import json as json_report
 from kerascheck.report.report import Report, fingerprints
 from kerascheck.source import Cell, Source
@@ -176,6 +176,19 @@ def test_azure_commands_have_escaped_properties():
     named = finding(location=Location("a;b].py", None, 1, 1, 1, 2))
     assert "sourcepath=a%3Bb%5D.py;" in azure.render(report(named))
     assert "linenumber" not in azure.render(report(finding(NOTEBOOK)))
+
+
+def test_grouped_lines_stand_below_their_file():
+    assert grouped.render(report(finding(), finding(NOTEBOOK), errors=[ERROR])).splitlines() == [
+        "b.py:",
+        "  3:1 error KC999 100% of it,\\nis: not Python",
+        "",
+        "my data/a.py:",
+        "  2:6 warning KC101 Slow.",
+        "",
+        "n.ipynb:",
+        "  cell 5:2:6 warning KC101 Slow.",
+    ]
 
 
 def test_pylint_lines_have_no_column():
