@@ -67,6 +67,7 @@ class CostlyMetric(Rule):
     code = "KC426"
     name = "costly-metric"
     summary = "metric decodes or calls sklearn in every step"
+    evidence_note = "The example decodes 60 time steps of 41 characters; long sequences and beam search cost more."
     severity = Severity.WARNING
     applies = Applies(graph_code=False, without_training=False)
     triggers = (".compile(",)
