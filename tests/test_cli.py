@@ -948,3 +948,4 @@ def test_help_lists_every_option_in_a_section():
     sections = [line for line in shown.splitlines() if line and not line.startswith(" ") and line.endswith(":")]
     assert sections[:3] == ["Rules:", "Fixes:", "Findings that are already there:"] and "Options:" not in sections
     assert shown.count("--select ") == shown.count("--help ") == 1
+    assert shown.count("[PATH]") == 1

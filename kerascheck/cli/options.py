@@ -359,7 +359,8 @@ class SectionedCommand(click.Command):
         """Write the sections, and the options without one at the end."""
         listed: dict[str, list[tuple[str, str]]] = {section: [] for section in _SECTIONS}
         for parameter in self.get_params(ctx):
-            record = parameter.get_help_record(ctx)
+            # The usage line names the paths.
+            record = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
             if record is not None:
                 listed[_SECTION_OF.get(parameter.name, "Miscellaneous")].append(record)
         for section, records in listed.items():
