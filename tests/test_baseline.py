@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from command import kerascheck
 
+from kerascheck.cli.options import MACHINE_FORMATS
+
 RANDOM = "x + tf.random.uniform([], maxval=9, dtype=tf.int64)"
 HEAD = "import tensorflow as tf\n\nds = tf.data.Dataset.range(10)\n"
 MAP = f"ds = ds.map(lambda x: {RANDOM})\n"
@@ -329,20 +331,7 @@ def test_only_reported_findings_get_comments(folder):
 
 @pytest.mark.parametrize(
     "form",
-    [
-        "text",
-        "concise",
-        "json",
-        "json-lines",
-        "sarif",
-        "github",
-        "gitlab",
-        "junit",
-        "azure",
-        "grouped",
-        "pylint",
-        "rdjson",
-    ],
+    ["text", "concise", *MACHINE_FORMATS],
 )
 def test_no_output_format_contains_known_findings(folder, form):
     written()

@@ -18,6 +18,7 @@ from killed import lines_until_killed, moments
 from kerascheck.cache.folder import Folder
 from kerascheck.cache.memo import is_packed, meets, packed
 from kerascheck.cli import check
+from kerascheck.cli.options import MACHINE_FORMATS
 from kerascheck.lint.analyze_file import Analysis
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -56,20 +57,7 @@ NOTED_OTHERWISE = {
     'kerascheck/project/requirements/sagemaker.py: return sorted(name for name in os.listdir(folder) if name.endswith((".py", ".ipynb")))[:_MOST_FILES]',
 }
 BROKEN = "import keras\nx = (\n"
-FORMATS = (
-    "text",
-    "concise",
-    "json",
-    "json-lines",
-    "sarif",
-    "github",
-    "gitlab",
-    "junit",
-    "azure",
-    "grouped",
-    "pylint",
-    "rdjson",
-)
+FORMATS = ("text", "concise", *MACHINE_FORMATS)
 
 
 @pytest.fixture

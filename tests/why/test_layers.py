@@ -9,6 +9,7 @@ from verify.made_up import FACTS
 
 from kerascheck.runtime.plain import restored
 from kerascheck.runtime.verify.child import hlo
+from kerascheck.runtime.verify.child.intervals import seconds_of
 from kerascheck.runtime.verify.child.layer_costs import Costs
 from kerascheck.runtime.verify.child.layer_scopes import Owner, owner_of
 from kerascheck.runtime.verify.child.layer_trace import attributed, busy, parents_of, rows
@@ -172,9 +173,8 @@ def test_no_layer_is_the_cause_if_the_fixed_cost_leads(trace):
 def test_time_is_busy_while_an_operation_runs_on_any_thread():
     events = [(0, 4, "a/MatMul:MatMul", None, None), (3, 6, "b/Mul:Mul", None, None)]
     other = [(5, 8, "c/Add:Add", None, None), (8, 20, "IteratorGetNext:IteratorGetNext", None, None)]
-    assert busy(
-        [("tf_Compute/1", events), ("tf_Compute/2", other), ("tf_data_x/1", [(20, 30, *events[0][2:])])]
-    ) == pytest.approx(8e-9)
+    threads = [("tf_Compute/1", events), ("tf_Compute/2", other), ("tf_data_x/1", [(20, 30, *events[0][2:])])]
+    assert seconds_of(busy(threads)) == pytest.approx(8e-9)
 
 
 def torch_event(name, start, end, parent=None, number=-1, scope=0, forward=0, kernels=()):
@@ -205,7 +205,7 @@ def test_a_backward_operation_of_pytorch_belongs_to_its_forward_operation():
     # The time of Python inside a scope is no operation.
     assert found == {(0, 0): 20_000, (1, 0): 4_000, (0, 1): 10_000, None: 2_000}
     assert parents_of(threads, {}) == {0: 1, 1: None}
-    assert busy(threads) == pytest.approx(36e-6)
+    assert seconds_of(busy(threads)) == pytest.approx(36e-6)
 
 
 def test_on_a_gpu_the_kernels_of_an_operation_count():

@@ -17,7 +17,7 @@ from kerascheck.source import dependencies
 
 _VERSION = 1
 _CPUINFO = "/proc/cpuinfo"
-QUIET = 0.1
+MOST_LOAD_KEPT = 0.1
 """Largest share of the machine that other programs may use while peaks are measured that are kept."""
 
 
@@ -48,7 +48,7 @@ class KeptPeaks:
         if facts.peaks is None:
             return replace(facts, peaks=self.known.get(facts.peaks_of or ""))
         peaks = replace(facts.peaks, hardware=self._processor)
-        if self._folder is not None and facts.peaks_of and (peaks.busy_others or 0.0) <= QUIET:
+        if self._folder is not None and facts.peaks_of and (peaks.busy_others or 0.0) <= MOST_LOAD_KEPT:
             self.known[facts.peaks_of] = peaks
             self._folder.write({self._name: {name: plain(each) for name, each in self.known.items()}})
         return replace(facts, peaks=peaks)

@@ -203,9 +203,9 @@ def created_layers(linted: Linted) -> Iterator[Created]:
     from kerascheck.project.config import Configuration
 
     def look() -> list[Created]:
-        found = []
+        found, configuration = [], Configuration()
         for path, source in linted.sources.items():
-            module = Analysis([source]).load(source, Configuration().for_file(path), FileResult(path))
+            module = Analysis([source]).load(source, configuration.for_file(path), FileResult(path))
             for call in module.run.calls if module is not None else ():
                 if call.module is module and call.name in KNOWN_LAYERS:
                     name = constant(call.keyword("name"))

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from kerascheck.knowledge import cards
 from kerascheck.runtime.verify.peaks import Peaks
 from kerascheck.runtime.verify.step_trace import OwnerTime, StepTrace
+from kerascheck.runtime.verify.verdict import QUIET
 from kerascheck.runtime.why import layers
-from kerascheck.runtime.why.kept_peaks import QUIET
+from kerascheck.runtime.why.kept_peaks import MOST_LOAD_KEPT
 from kerascheck.runtime.why.step import Part, Step
 
 _NEAR = 0.4
@@ -27,8 +28,6 @@ _IDLE = 0.4
 """Minimum share of a traced step without a kernel for a GPU to wait for launches."""
 _SHORT = 20e-6
 """Maximum mean seconds of such a kernel: a launch takes 3 to 10 microseconds."""
-_MOST_LOAD = 0.2
-"""Maximum share of the machine that other programs may use while its peaks are measured."""
 _HALF = ("bfloat16", "float16")
 _WORTH_HALVING = 1.1
 """Minimum bound of the speed-up by 16-bit types to recommend them."""
@@ -67,7 +66,7 @@ def peaks_of(step: Step) -> Peaks | None:
     """
     if not step.gpus:
         measured = step.facts.peaks
-        return None if measured is None or (measured.busy_others or 0.0) > _MOST_LOAD else measured
+        return None if measured is None or (measured.busy_others or 0.0) > QUIET else measured
     found = cards.peaks_of(step.gpus[0])
     return None if found is None else Peaks(step.gpus[0], dict(found.flops), found.bytes, False, found.source)
 
@@ -144,7 +143,7 @@ def sentences(step: Step) -> Iterator[str]:
     if peaks is None:
         return
     placed = [(row, place) for row, place in _rows(trace, peaks) if trace.share(row) >= _SHOWN]
-    if step.load_changed or (step.busy_others or 0.0) > _MOST_LOAD:
+    if step.load_changed or (step.busy_others or 0.0) > QUIET:
         # Other programs lengthen operations: whoever is far from a limit may be near it without them.
         placed = [each for each in placed if each[1].roof is not Roof.NEITHER]
     roofs = list(dict.fromkeys(place.roof for _, place in placed))
@@ -303,7 +302,7 @@ def remark(step: Step) -> str | None:
     if unknown > _SHOWN:
         return f"the work of {unknown:.0%} of the operations is unknown: a shape or a number of iterations is not fixed"
     measured = None if step.gpus else step.facts.peaks
-    if measured is None or (measured.busy_others or 0.0) <= QUIET:
+    if measured is None or (measured.busy_others or 0.0) <= MOST_LOAD_KEPT:
         return None
     used = f"other programs used {measured.busy_others:.0%} of this machine while its peaks were measured"
     return f"{used}: they can be higher" if peaks is not None else f"{used}: the layers are not compared with them"

@@ -6,8 +6,10 @@ import re
 import sys
 
 from . import graph_costs, hlo_costs
+from .intervals import seconds_of, union
 from .layer_scopes import owner_of
 from .replay import again
+from .xplane import is_stream
 
 _IN_LOOP = re.compile(r"/body/_\d+/")
 
@@ -74,12 +76,18 @@ def _of_programs(programs, events):
             yield cost
 
 
+def compiled_step(model):
+    """The function of TensorFlow that ``fit`` has compiled, which Keras may wrap; None if there is none."""
+    train = model.train_function
+    held = [train, *inspect.getclosurevars(inspect.unwrap(train)).nonlocals.values()]
+    return next((each for each in held if hasattr(each, "get_concrete_function")), None)
+
+
 def _of_graph(state, per_call, trace_all):
     """Costs of a call of the training function of ``fit`` on TensorFlow."""
-    tf, train = sys.modules["tensorflow"], state.fit_model.train_function
+    tf = sys.modules["tensorflow"]
     batch, spec = state.batch
-    held = [train, *inspect.getclosurevars(inspect.unwrap(train)).nonlocals.values()]
-    compiled = next((each for each in held if hasattr(each, "get_concrete_function")), None)
+    compiled = compiled_step(state.fit_model)
     if compiled is None:
         return ()
     concrete = compiled.get_concrete_function(again(batch, spec))
@@ -109,11 +117,5 @@ def _runs_of_loops(trace_all, per_call):
 
 def kernels(threads, steps):
     """Facts about a GPU: kernels of a step, and the seconds in which one runs; empty without a GPU."""
-    spans = sorted(event[:2] for name, events in threads if name.startswith("Stream") for event in events)
-    if not spans:
-        return {}
-    busy, end = 0.0, spans[0][0]
-    for start, stop in spans:
-        busy += max(0.0, stop - max(start, end))
-        end = max(end, stop)
-    return {"kernels": len(spans) / steps, "busy_seconds": busy / 1e9 / steps}
+    spans = [event[:2] for name, events in threads if is_stream(name) for event in events]
+    return {"kernels": len(spans) / steps, "busy_seconds": seconds_of(union(spans)) / steps} if spans else {}

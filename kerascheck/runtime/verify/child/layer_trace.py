@@ -3,7 +3,6 @@
 import collections
 import functools
 import glob
-import inspect
 import itertools
 import os
 import re
@@ -56,7 +55,7 @@ def layer_trace(state, leader):
     return {
         "step_trace": {
             **rows(state.owners, found, trace.steps, costs),
-            "busy_seconds": busy(trace.threads) / trace.steps if trace.has_starts else None,
+            "busy_seconds": seconds_of(busy(trace.threads)) / trace.steps if trace.has_starts else None,
             **layer_costs.kernels(trace.threads, trace.steps),
             "gpus": gpu_trace.views(trace.planes, trace.steps),
             "total_flops": total[0],
@@ -134,9 +133,8 @@ def _with_fresh_kernels(model, iterator):
 
     TensorFlow does not trace kernels that were fast in the steps before.
     """
-    tf, train = sys.modules["tensorflow"], model.train_function
-    held = [train, *inspect.getclosurevars(inspect.unwrap(train)).nonlocals.values()]
-    compiled = next((each for each in held if hasattr(each, "get_concrete_function")), None)
+    tf = sys.modules["tensorflow"]
+    compiled = layer_costs.compiled_step(model)
     if compiled is None or model.jit_compile:
         return None
     fresh = tf.function(lambda batches: tf.nest.map_structure(tf.identity, _values(compiled(batches))), autograph=False)
@@ -214,7 +212,7 @@ def attributed(threads, programs, owner_of=owner_of):
 
 def alone(events):
     """(Nanoseconds without the operations inside it, event) of each operation of a thread."""
-    wanted = [event for event in events if event[3] is not None or is_operation(event[2])]
+    wanted = [event for event in events if event[3] is not None or _is_operation(event[2])]
     stack: list = []
     for event in sorted(wanted, key=lambda each: (each[0], -each[1])):
         while stack and stack[-1][1][1] <= event[0]:
@@ -227,19 +225,17 @@ def alone(events):
 
 
 def busy(threads):
-    """Seconds in which at least one operation runs on any thread."""
-    return seconds_of(
-        union(
-            (start, end)
-            for name, events in threads
-            if not name.startswith("tf_data_")
-            for start, end, operation, instruction, _ in events
-            if instruction is not None or is_operation(operation)
-        )
+    """Times in which at least one operation runs on any thread."""
+    return union(
+        (start, end)
+        for name, events in threads
+        if not name.startswith("tf_data_")
+        for start, end, operation, instruction, _ in events
+        if instruction is not None or _is_operation(operation)
     )
 
 
-def is_operation(name):
+def _is_operation(name):
     found = _OPERATION.match(name)
     return found is not None and found[1] not in _WAITS
 

@@ -10,7 +10,7 @@ import re
 
 from . import gpu_trace, hlo, xplane
 from .intervals import covered, minus, seconds_of, union
-from .layer_trace import attributed, is_operation
+from .layer_trace import attributed, busy
 
 _FEWEST_STEPS = 2  # beginnings of steps
 _MOST_NAMES = 400
@@ -72,26 +72,29 @@ def _calls(host, planes):
             jitted = _CALL.match(event.name)
             if jitted or "tf_function_call" in event.stats:
                 called[jitted[1] if jitted else event.name].append((event.start, event.end))
-    runs = {name: spans for name in called if (spans := _runs(planes, f"jit_{name}"))}
+    ran = _runs(planes)
+    runs = {name: ran[f"jit_{name}"] for name in called if f"jit_{name}" in ran}
     # JAX calls many small functions, and computes after a call has returned.
     longest = max(runs or called, key=lambda name: seconds_of(union((runs or called)[name])), default=None)
     return longest, union(called.get(longest, ())), runs.get(longest, [])
 
 
-def _runs(planes, program):
-    """(Start, end) of the runs of a program of JAX."""
-    found: dict = {}
-    modules = []
+def _runs(planes):
+    """(Start, end) of the runs of each program of JAX, by its name."""
+    numbered: dict = collections.defaultdict(dict)
+    modules: dict = collections.defaultdict(list)
     for _, threads in planes:
         for name, events in threads:
             for event in events:
-                if name == _MODULES and event.name.partition("(")[0] == program:
-                    modules.append((event.start, event.end))
-                if event.stats.get("hlo_module") == program and "run_id" in event.stats:
-                    start, end = found.get(event.stats["run_id"], (event.start, event.end))
-                    found[event.stats["run_id"]] = (min(start, event.start), max(end, event.end))
+                if name == _MODULES:
+                    modules[event.name.partition("(")[0]].append((event.start, event.end))
+                if "hlo_module" in event.stats and "run_id" in event.stats:
+                    found, number = numbered[event.stats["hlo_module"]], event.stats["run_id"]
+                    start, end = found.get(number, (event.start, event.end))
+                    found[number] = (min(start, event.start), max(end, event.end))
     # On a GPU, kernels have no number of their run, but a thread has the runs themselves.
-    return sorted(modules or found.values())
+    spans = {program: found.values() for program, found in numbered.items()} | modules
+    return {program: sorted(found) for program, found in spans.items()}
 
 
 def _steps_per_call(host, window, calls):
@@ -109,22 +112,15 @@ def _computing_threads(planes, window):
     return [
         (name, [event for event in events if window[0] <= event[0] < window[1]])
         for name, events in xplane.threads_of(planes)
-        if not name.startswith("tf_data_")
     ]
 
 
 def _parts(host, threads, window, calls):
     """(Seconds of each part of the steps together, times in which the host waits for data)."""
-    computing = union(
-        (start, end)
-        for _, events in threads
-        for start, end, operation, instruction, _ in events
-        if instruction is not None or is_operation(operation)
-    )
     waiting = _union_of(host, _WAIT)
     parts, rest = {}, [window]
     for part, times in (
-        ("computing", computing), ("compiling", _union_of(host, _COMPILE)), ("tracing", _tracing(host)),
+        ("computing", busy(threads)), ("compiling", _union_of(host, _COMPILE)), ("tracing", _tracing(host)),
         ("waiting", waiting), ("inside", calls),
     ):  # fmt: skip
         parts[part] = seconds_of(covered(rest, times))
