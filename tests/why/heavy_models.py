@@ -1,4 +1,4 @@
-"""Twelve trainings with one known heavy part each: role, class or function, and line of that part."""
+"""Trainings with one known heavy part each: role, class or function, and line of that part."""
 
 from __future__ import annotations
 
@@ -22,10 +22,12 @@ class HeavyModel:
     line: str
     """Text of the line that creates it."""
     role: str = "layer"
+    head: str = _HEAD
+    """Imports; those of the twelve models are of no backend."""
 
     def script(self) -> str:
-        """The whole script; it imports nothing of one backend."""
-        return _HEAD + self.text
+        """The whole script."""
+        return self.head + self.text
 
 
 def _sequential(shape: str, heavy: str, rest: str, fit: str) -> str:
@@ -166,3 +168,93 @@ model.fit(x, random.random((3200, 1)), batch_size=8, epochs=400, verbose=0)
         "AdamW", "model.compile", "optimizer",
     ),
 }  # fmt: skip
+
+_LOOP = """\
+x = random.random((1024, 32, 32, 16)).astype("float32")
+y = random.random((1024, 1)).astype("float32")
+model = keras.Sequential([
+    keras.Input((32, 32, 16)),
+    layers.Conv2D(32, 7, padding="same"),
+    layers.MaxPooling2D(4),
+    layers.Flatten(),
+    layers.Dense(1),
+])
+optimizer = keras.optimizers.Adam()
+loss_fn = keras.losses.MeanSquaredError()
+"""
+_PAIRWISE = """\
+def pairwise(y_true, y_pred):
+    wide = tf.reshape(y_pred, (-1, 1)) - tf.reshape(y_pred, (1, -1))
+    return tf.reduce_mean(tf.exp(-tf.square(wide)))
+x = random.random((81_920, 16)).astype("float32")
+model = keras.Sequential([keras.Input((16,)), layers.Dense(16), layers.Dense(1)])
+"""
+
+OTHER_FORMS = {
+    "a loop over a tf.function": HeavyModel(
+        _LOOP + """\
+import tensorflow as tf
+data = tf.data.Dataset.from_tensor_slices((x, y)).batch(32).prefetch(2)
+@tf.function
+def train_step(images, labels):
+    with tf.GradientTape() as tape:
+        loss = loss_fn(labels, model(images, training=True))
+    gradients = tape.gradient(loss, model.trainable_variables)
+    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+for epoch in range(40):
+    for images, labels in data:
+        train_step(images, labels)
+""",
+        "Conv2D", "Conv2D(32, 7",
+    ),
+    "a loop over a jitted function of JAX": HeavyModel(
+        _LOOP + """\
+import jax
+optimizer.build(model.trainable_variables)
+def compute(trainable, fixed, images, labels):
+    predicted, fixed = model.stateless_call(trainable, fixed, images, training=True)
+    return loss_fn(labels, predicted), fixed
+@jax.jit
+def train_step(state, images, labels):
+    trainable, fixed, slots = state
+    (loss, fixed), gradients = jax.value_and_grad(compute, has_aux=True)(trainable, fixed, images, labels)
+    trainable, slots = optimizer.stateless_apply(slots, gradients, trainable)
+    return loss, (trainable, fixed, slots)
+state = model.trainable_variables, model.non_trainable_variables, optimizer.variables
+state = jax.tree_util.tree_map(lambda variable: variable.value, state)
+for epoch in range(40):
+    for at in range(0, 1024, 32):
+        loss, state = train_step(state, x[at : at + 32], y[at : at + 32])
+""",
+        "Conv2D", "Conv2D(32, 7", head='import os\nos.environ["KERAS_BACKEND"] = "jax"\n' + _HEAD,
+    ),
+    "a loop with an expensive loss": HeavyModel(
+        _PAIRWISE + """\
+class Pairs(keras.losses.Loss):
+    def call(self, y_true, y_pred):
+        return pairwise(y_true, y_pred)
+optimizer = keras.optimizers.SGD()
+loss_fn = Pairs()
+data = tf.data.Dataset.from_tensor_slices(x).batch(2048).prefetch(2)
+@tf.function
+def train_step(rows):
+    with tf.GradientTape() as tape:
+        loss = loss_fn(rows, model(rows, training=True))
+    optimizer.apply(tape.gradient(loss, model.trainable_variables), model.trainable_variables)
+for epoch in range(100):
+    for rows in data:
+        train_step(rows)
+""",
+        "Pairs", "def call", "loss", head=_HEAD + "import tensorflow as tf\n",
+    ),
+    "fit of tf-keras": HeavyModel(
+        _PAIRWISE + """\
+model.compile("adam", "mse", metrics=["mae", pairwise])
+model.fit(x, random.random((81_920, 1)), batch_size=2048, epochs=40, verbose=0)
+""",
+        "pairwise", "def pairwise", "metric",
+        head=_HEAD.replace("import keras", "import tf_keras as keras\nimport tensorflow as tf")
+        .replace("from keras import layers, ops", "from tf_keras import layers"),
+    ),
+}  # fmt: skip
+"""Forms of training besides ``fit`` of Keras 3."""

@@ -89,6 +89,38 @@ def test_an_instruction_that_xla_adds_belongs_to_its_reader():
     assert found == {(0, 1): 40}
 
 
+REWRITTEN = """\
+HloModule jit_train_step
+
+%convolution (a: f32[8,4], b: f32[8,4]) -> f32[4,4] {
+  %a = f32[8,4]{1,0} parameter(0)
+  %b = f32[8,4]{1,0} parameter(1)
+  ROOT %inner = f32[4,4]{1,0} dot(%a, %b)
+}
+
+ENTRY %main (x: f32[8,4], kernel: f32[4,4], other: f32[4,4]) -> f32[4,4] {
+  %x = f32[8,4]{1,0} parameter(0)
+  %kernel = f32[4,4]{1,0} parameter(1)
+  %other = f32[4,4]{1,0} parameter(2)
+  %moved = f32[4,8]{0,1} transpose(%x), dimensions={1,0}
+  %forward = f32[8,4]{1,0} dot(%x, %kernel), metadata={op_name="jit(train_step)/jvp(kerascheck1x)/dot_general"}
+  %second = f32[8,4]{1,0} dot(%forward, %other), metadata={op_name="jit(train_step)/jvp(kerascheck0x)/dot_general"}
+  %max = f32[8,4]{1,0} maximum(%second, %second), metadata={op_name="jit(train_step)/transpose(jvp(kerascheck4x))/max"}
+  %gradient = f32[4,4]{1,0} fusion(%moved, %max), kind=kOutput, calls=%convolution
+  %unclear = f32[4,4]{1,0} dot(%max, %max)
+  %sum = f32[4,4]{1,0} add(%gradient, %unclear), metadata={op_name="jit(train_step)/kerascheck3x/add"}
+}
+"""
+
+
+def test_a_rewritten_product_belongs_to_the_layer_that_reads_the_same_input():
+    names = hlo.names_of(hlo.of_text(REWRITTEN))
+    assert owner_of(names["gradient"][0][0]) == (1, 1)  # not (3, 0), the optimizer that reads it
+    assert owner_of(names["moved"][0][0]) == (1, 1)
+    assert owner_of(names["forward"][0][0]) == (1, 0)
+    assert owner_of(names["unclear"][0][0]) is None
+
+
 @pytest.mark.parametrize("programs", [{}, {"jit": {}}, {"jit": {"copy": []}}])
 def test_an_instruction_that_is_not_known_is_not_attributed(programs):
     found, _ = attributed([("tf_XLAEigen/1", [(0, 40, "copy", "copy", "jit")])], programs)

@@ -65,7 +65,7 @@ class LayerTime:
 
 @dataclass(frozen=True, slots=True)
 class StepTrace:
-    """Seconds of operations in some steps of ``fit`` on one batch, from the framework's own profiler."""
+    """Seconds of operations in some steps on one batch, from the framework's own profiler."""
 
     rows: tuple[OwnerTime, ...] = ()
     """Longest first."""

@@ -8,7 +8,7 @@ import sys
 import time
 
 from . import diagnose
-from .larger_batch import Resizable, resizable
+from .larger_batch import resizable
 from .load import CpuLoad
 from .replay import step_seconds
 
@@ -29,8 +29,7 @@ def install(state):
 def _first(state, leader):
     try:
         why_not = _why_not(state, leader)
-        is_jax_loop = leader.kind == "function loop" and leader.framework == "jax"
-        batch = None if why_not else _of_jax_loop(state, leader) if is_jax_loop else resizable(state, leader)
+        batch = None if why_not else resizable(state, leader)
     except Exception as error:  # an unusual batch
         why_not, batch = _line_of(error), None
     if batch is None:
@@ -40,16 +39,6 @@ def _first(state, leader):
     epoch = _steps_per_epoch(state)
     sweep = Sweep(batch, None if epoch is None else epoch * batch.rows, Memory(state, leader))
     return _next(state, sweep, leader)
-
-
-def _of_jax_loop(state, leader):
-    series = state.recorder.series
-    step = next((step for key, step in state.jax_steps.items() if series.get(("function", key)) is leader), None)
-    found = step.batch(state.most_rows) if step is not None else None
-    if step is None or found is None:
-        return None
-    rows, size, indices = found
-    return Resizable(rows, size, lambda rows: functools.partial(step.call, step.resized(indices, rows)))
 
 
 def _next(state, sweep, leader):

@@ -18,6 +18,8 @@ _GROUPS = re.compile(r"batch_group_count=(\d+)")
 _TARGET = re.compile(r'custom_call_target="([^"]*)"')
 _COMPUTED_BY = ("fusion", "call")
 _COSTLY = ("dot", "convolution", "custom-call")
+_BACKWARD = "transpose("
+_TRANSFORMATIONS = ("jit", "jvp", "transpose", "vmap", "checkpoint", "remat")
 _FREE = ("parameter", "constant", "bitcast", "tuple", "get-tuple-element", "broadcast", "iota")
 
 
@@ -204,17 +206,66 @@ def names_of(computations):
     """(Name of an operation, weight) pairs by instruction; the weights of an instruction add up to 1.
 
     A fused instruction has those of its parts: of its products and convolutions if it has some, or else of all parts by
-    the number of their elements. An instruction that XLA adds has those of the instruction that reads its result.
+    the number of their elements. An instruction that XLA adds has those of the instruction that reads its result. A
+    product or convolution that XLA has rewritten has the name of the one that reads the same value, see :func:`_beside`.
     """
     found = {}
     for instructions in computations.values():
-        own = {each.name: _shares(parts_of(each, computations)) for each in instructions}
+        parts = {each.name: parts_of(each, computations) for each in instructions}
+        own = {name: _shares(each) for name, each in parts.items()}
+        costly = {name for name, each in parts.items() if any(part.opcode in _COSTLY for part in each)}
+        own.update(_beside(instructions, own, costly))
         for each in reversed(instructions):  # operands come first
             for operand in each.operands if own[each.name] else ():
                 if operand in own and not own[operand]:
                     own[operand] = own[each.name]
         found.update(own)
     return found
+
+
+def _beside(instructions, own, costly):
+    """Shares of the products and convolutions without a name, which XLA has rewritten.
+
+    The gradient of a kernel reads the same input as the layer, and the gradient of an input the same kernel. What reads
+    its result belongs to the optimizer or to another layer. Without exactly one such layer it has an unknown name.
+    """
+    by_name = {each.name: each for each in instructions}
+    sources = {name: _sources(by_name[name], by_name, own, costly) for name in costly}
+    readers: dict = {}  # by value: names of the operations that read it, by scope
+    for name in costly:
+        for source in sources[name]:
+            for operation, _ in own[name]:
+                readers.setdefault(source, {}).setdefault(_scope(operation), operation)
+    found = {}
+    for name in costly:
+        if own[name]:
+            continue
+        alone = [by_scope for source in sources[name] if len(by_scope := readers.get(source, {})) == 1]
+        operation = next(iter(alone[0].values())) if alone else ""
+        is_backward = any(_BACKWARD in each for source in sources[name] for each, _ in own.get(source, ()))
+        hidden = operation and is_backward and _BACKWARD not in operation
+        found[name] = [(f"{_BACKWARD}{operation})" if hidden else operation, 1.0)]
+    return found
+
+
+def _sources(instruction, by_name, own, costly):
+    """The values that an instruction reads, through instructions without a name, which move them."""
+    found, pending = set(), list(instruction.operands)
+    while pending:
+        name = pending.pop()
+        each = by_name.get(name)
+        if each is None or name in found:
+            continue
+        if own[name] or name in costly or not each.operands:
+            found.add(name)
+        else:
+            pending += each.operands
+    return found
+
+
+def _scope(operation):
+    """The scopes of an operation without the transformations around them."""
+    return tuple(each for each in re.findall(r"\w+", operation.rpartition("/")[0]) if each not in _TRANSFORMATIONS)
 
 
 def parts_of(instruction, computations):

@@ -27,10 +27,15 @@ class JaxStep:
             leaves, self._structure = jax.tree_util.tree_flatten(arguments)
             places = {id(leaf): index for index, leaf in enumerate(self._results)}
             self._state = {index: places[id(leaf)] for index, leaf in enumerate(leaves) if id(leaf) in places}
-            self._arguments = [leaf.copy() if isinstance(leaf, jax.Array) else leaf for leaf in leaves]
+            self._arguments = [_copied(jax, leaf) for leaf in leaves]
         except Exception:  # must not look like an error of the script; the batch is unknown then
             self._arguments = []
         self._function, self._results = function, []
+
+    @property
+    def is_complete(self):
+        """Whether the arguments of a further call are known: those of the second call, and results of the first."""
+        return bool(self._arguments) and bool(self._state)
 
     def batch(self, most_rows):
         """(rows, bytes, indices of the arguments) of the batch; None if it cannot be told from other arguments.
@@ -69,3 +74,18 @@ class JaxStep:
             join = jax.numpy.concatenate if isinstance(leaf, jax.Array) else numpy.concatenate
             found[index] = join([leaf] * -(-rows // int(leaf.shape[0])))[:rows]
         return found
+
+
+def _copied(jax, leaf):
+    """A copy that the step cannot consume; on the host, because the accelerator's memory may be full."""
+    if not isinstance(leaf, jax.Array) or jax.dtypes.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+        return leaf.copy() if isinstance(leaf, jax.Array) else leaf
+    if len(leaf.devices()) > 1:
+        raise ValueError("an array on several devices")  # its copy on the host would lose the distribution
+    return leaf.copy() if leaf.devices().pop().platform == "cpu" else jax.device_get(leaf)
+
+
+def jax_step_of(state, leader):
+    """The :class:`JaxStep` of a hand-written loop on JAX; None if it is unknown."""
+    series = state.recorder.series
+    return next((step for key, step in state.jax_steps.items() if series.get(("function", key)) is leader), None)

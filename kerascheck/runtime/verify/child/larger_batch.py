@@ -5,6 +5,7 @@ import itertools
 import sys
 
 from . import diagnose
+from .jax_steps import jax_step_of
 from .replay import again, called_with, leaves, step_seconds, trained_on
 
 TIMES_LARGER = 4
@@ -40,6 +41,8 @@ def resizable(state, leader):
         return Resizable(
             int(parts[0].shape[0]), _bytes(parts), lambda rows: trained_on(state, again(_resized(batch, rows), spec))
         )
+    if leader.kind == "function loop" and leader.framework == "jax":
+        return _of_jax_loop(state, leader)
     if leader.kind == "function loop" and state.last_call is not None:
         function, arguments = state.last_call
         parts = _parts(arguments, state.most_rows)
@@ -59,6 +62,15 @@ def resizable(state, leader):
             int(arrays[0].shape[0]), size, lambda rows: fit_steps(state, [_resized_arrays(element, rows)])[0]
         )
     return None
+
+
+def _of_jax_loop(state, leader):
+    step = jax_step_of(state, leader)
+    found = step.batch(state.most_rows) if step is not None else None
+    if step is None or found is None:
+        return None
+    rows, size, indices = found
+    return Resizable(rows, size, lambda rows: functools.partial(step.call, step.resized(indices, rows)))
 
 
 def _bytes(parts):

@@ -3,12 +3,10 @@
 import collections
 import inspect
 import re
-import sys
 
 from . import graph_costs, hlo_costs
 from .intervals import seconds_of, union
 from .layer_scopes import owner_of
-from .replay import again
 from .xplane import is_stream
 
 _IN_LOOP = re.compile(r"/body/_\d+/")
@@ -41,23 +39,23 @@ class Costs:
         return self.of(self._by_owner)
 
 
-def costs(state, threads, programs, steps, trace_all):
+def costs(threads, programs, steps, trace_all, step):
     """The :class:`Costs` of a step.
 
     Args:
-        state: of the probes.
         threads: events of the trace by thread.
         programs: computations by program that XLA compiled.
         steps: number of traced steps.
         trace_all: traces some steps with all of their operations; returns their number and the threads.
+        step: :class:`layer_trace._Step`.
     """
     if programs:
         events = [event for _, each in threads for event in each]
         return Costs(_of_programs(programs, events), steps)
-    if state.recorder.facts.get("backend", "") != "tensorflow" or state.batch[0] is None:
+    if step.graph is None:
         return Costs(())
-    per_call = int(getattr(state.fit_model, "steps_per_execution", 1) or 1)
-    return Costs(_of_graph(state, per_call, trace_all), per_call)
+    concrete, sizes = step.graph()
+    return Costs(_of_graph(concrete, sizes, step.per_call, trace_all), step.per_call)
 
 
 def _of_programs(programs, events):
@@ -83,15 +81,8 @@ def compiled_step(model):
     return next((each for each in held if hasattr(each, "get_concrete_function")), None)
 
 
-def _of_graph(state, per_call, trace_all):
-    """Costs of a call of the training function of ``fit`` on TensorFlow."""
-    tf = sys.modules["tensorflow"]
-    batch, spec = state.batch
-    compiled = compiled_step(state.fit_model)
-    if compiled is None:
-        return ()
-    concrete = compiled.get_concrete_function(again(batch, spec))
-    sizes = [(part.dtype, part.shape) for part in tf.nest.flatten(batch, expand_composites=True)]
+def _of_graph(concrete, sizes, per_call, trace_all):
+    """Costs of a call of a function of TensorFlow."""
     runs = _runs_of_loops(trace_all, per_call) if graph_costs.has_loops(concrete.graph) else {}
 
     def runs_of(loop):

@@ -42,36 +42,59 @@ def owners_of(name):
 
 
 def patch(keras, state):
-    """Open a scope around each owner's operations while a step is traced (Keras 3, plans with ``parts``)."""
+    """Open a scope around each owner's operations while a step is traced (plans with ``parts``)."""
     known = Notes()
-    _patch_creation(keras, state, known)
+    scope = _scopes(keras)
+    _patch_layers(keras, state, known)
     _patch_compile(keras, state)
-    if keras.backend.backend() == "torch":
-        # Its steps run Python, so scopes would lengthen those that are timed.
-        scope = sys.modules["torch"].profiler.record_function
-        state.open_scopes = lambda patches: _patch_calls(keras, state, scope, known, patches)
-        return
-    scope = _scopes(keras.backend.backend())
+    _patch_objects(keras, state, scope, known)
     if scope is not None:
         _patch_calls(keras, state, scope, known, state.patches)
+    elif "torch" in sys.modules:
+        # Its steps run Python, so scopes would lengthen those that are timed.
+        scope = sys.modules["torch"].profiler.record_function
+        state.open_scopes = functools.partial(_patch_calls, keras, state, scope, known)
 
 
 def _patch_calls(keras, state, scope, known, patches):
-    _within(keras.Layer, "__call__", patches, known.get, scope)
-    optimizer, compiled = keras.optimizers.Optimizer, sys.modules["keras.src.trainers.compile_utils"]
-    _within(optimizer, "apply", patches, lambda self: _known(known, self, state, _optimizer), scope)
-    _within(compiled.CompileLoss, "__call__", patches, lambda self: _known(known, self, state, _loss), scope)
-    _patch_metrics(compiled.CompileMetrics, state, scope, known, patches)
+    compile_loss, compile_metrics, patch_metrics = _compiled(keras)
+    _within(keras.layers.Layer, "__call__", patches, known.get, scope)
+    _within(keras.losses.Loss, "__call__", patches, known.get, scope)
+    _within(compile_loss, "__call__", patches, lambda self: _known(known, self, state, _loss), scope)
+    patch_metrics(compile_metrics, state, scope, known, patches)
+    for cls in _optimizers(keras):
+        method = "apply" if hasattr(cls, "apply") else "apply_gradients"
+        _within(cls, method, patches, lambda self: _known(known, self, state, _optimizer), scope)
 
 
-def _scopes(backend):
-    """The function that opens a scope with a name, or does nothing outside of traced code; None for other backends."""
+def _scopes(keras):
+    """The function that opens a scope with a name, or does nothing outside of traced code; None if there is none."""
+    backend = keras.backend.backend()
     if backend == "jax":
         return sys.modules["jax"].named_scope
     tf = sys.modules.get("tensorflow")
     if backend != "tensorflow" or tf is None:
         return None
     return lambda name: tf.name_scope(name) if tf.inside_function() else contextlib.nullcontext()
+
+
+def _compiled(keras):
+    """The classes that hold the loss and the metrics of a compiled model, and the patch of the latter."""
+    if is_keras_3(keras):
+        compiled = sys.modules["keras.src.trainers.compile_utils"]
+        return compiled.CompileLoss, compiled.CompileMetrics, _patch_metrics
+    compiled = sys.modules[f"{keras.__name__}.src.engine.compile_utils"]
+    return compiled.LossesContainer, compiled.MetricsContainer, _patch_metrics_of_tf_keras
+
+
+def _optimizers(keras):
+    """The classes that apply gradients."""
+    return [keras.optimizers.Optimizer, *([] if is_keras_3(keras) else [keras.optimizers.legacy.Optimizer])]
+
+
+def is_keras_3(keras):
+    """Whether a package is Keras 3, not tf-keras."""
+    return hasattr(keras, "ops")
 
 
 def _within(owner, method, patches, number, scope):
@@ -98,22 +121,58 @@ def _known(known, thing, state, described):
     return at
 
 
-def _patch_creation(keras, state, known):
+def _patch_layers(keras, state, known):
     """Record each layer with the line of the script that creates it."""
-    original = keras.Layer.__init__
+
+    def created(layer, frame):
+        made = None if isinstance(layer, keras.metrics.Metric) else _made(layer, keras, frame)
+        if made is not None:
+            state.owners.append(Owner("layer", layer.name, type(layer).__name__, *made))
+            known.set(layer, len(state.owners) - 1)
+
+    _after_creation(keras.layers.Layer, state.patches, created)
+
+
+def _patch_objects(keras, state, scope, known):
+    """Record each loss, metric and optimizer that the script itself creates, with the line."""
+
+    def record(described, thing, frame):
+        place = _created_at(thing, frame)
+        return None if place is None else _known(known, thing, state, functools.partial(described, place=place))
+
+    def metric(created, frame):
+        at = None if scope is None else record(_metric, created, frame)
+        if at is not None:
+            _open_in_updates(created, scope, at)
+
+    _after_creation(keras.losses.Loss, state.patches, functools.partial(record, _loss))
+    _after_creation(keras.metrics.Metric, state.patches, metric)
+    for cls in _optimizers(keras):
+        _after_creation(cls, state.patches, functools.partial(record, _optimizer))
+
+
+def _after_creation(cls, patches, created):
+    """Call ``created`` with each new instance and the frame that calls its ``__init__``."""
+    original = cls.__init__
 
     @functools.wraps(original)
     def init(self, *args, **kwargs):
         original(self, *args, **kwargs)
-        try:
-            made = _made(self, keras, sys._getframe(1))
-            if made is not None:
-                state.owners.append(Owner("layer", self.name, type(self).__name__, *made))
-                known.set(self, len(state.owners) - 1)
-        except Exception:  # an unusual layer: its operations belong to the layer around it
-            return
+        # An unusual object: its operations belong to the owner around it.
+        with contextlib.suppress(Exception):
+            created(self, sys._getframe(1))
 
-    state.patches.set(keras.Layer, "__init__", init)
+    patches.set(cls, "__init__", init)
+
+
+def _created_at(thing, frame: types.FrameType | None):
+    """(path, line) of the script that calls the class of ``thing``; None if a library calls it.
+
+    ``frame`` calls its ``__init__``.
+    """
+    while frame is not None and _first(frame) is thing:
+        frame = frame.f_back
+    return (frame.f_code.co_filename, frame.f_lineno) if frame is not None and is_user_frame(frame) else None
 
 
 def _made(layer, keras, frame: types.FrameType | None):
@@ -125,7 +184,7 @@ def _made(layer, keras, frame: types.FrameType | None):
     while frame is not None and not (is_user_frame(frame) and _first(frame) is not layer):
         first = _first(frame)
         if not is_user_frame(frame):
-            if first is not layer and isinstance(first, keras.Layer) and not isinstance(first, keras.Model):
+            if first is not layer and isinstance(first, keras.layers.Layer) and not isinstance(first, keras.Model):
                 return None
             if "applications" in frame.f_code.co_filename:
                 maker = frame.f_code.co_name
@@ -153,31 +212,52 @@ def _patch_compile(keras, state):
 
 
 def _patch_metrics(owner, state, scope, known, patches):
+    """Open the scopes of the metrics that Keras creates from names and functions, while they are updated."""
     original = owner.update_state
 
     @functools.wraps(original)
     def update_state(self, *args, **kwargs):
-        metrics = [each for each in _flat(self) if "update_state" not in vars(each)]
-        for each in metrics:
-            at = _known(known, each, state, _metric)
-            # Keras tracks what is assigned to a metric.
-            vars(each).update(update_state=_scoped(each.update_state, scope, at))
+        replaced = []
+        for each in _flat(self):
+            if not hasattr(each.update_state, "is_scoped"):
+                replaced.append((each, vars(each).get("update_state")))
+                _open_in_updates(each, scope, _known(known, each, state, _metric))
         try:
             return original(self, *args, **kwargs)
         finally:
-            for each in metrics:
-                vars(each).pop("update_state", None)
+            for each, before in replaced:
+                if before is None:
+                    vars(each).pop("update_state", None)
+                else:
+                    vars(each).update(update_state=before)
 
     patches.set(owner, "update_state", update_state)
 
 
-def _scoped(function, scope, at):
-    @functools.wraps(function)
+def _open_in_updates(metric, scope, at):
+    update = metric.update_state
+
+    @functools.wraps(update)
     def scoped(*args, **kwargs):
         with scope(f"kerascheck{at}x"):
-            return function(*args, **kwargs)
+            return update(*args, **kwargs)
 
-    return scoped
+    vars(scoped)["is_scoped"] = True
+    vars(metric).update(update_state=scoped)  # Keras tracks what is assigned to a metric
+
+
+def _patch_metrics_of_tf_keras(owner, state, scope, known, patches):
+    """Like :func:`_patch_metrics`; tf-keras creates its metrics while it traces the first step."""
+    original = owner.build
+
+    @functools.wraps(original)
+    def build(self, *args, **kwargs):
+        original(self, *args, **kwargs)
+        for each in self.metrics:
+            if not hasattr(each.update_state, "is_scoped"):
+                _open_in_updates(each, scope, _known(known, each, state, _metric))
+
+    patches.set(owner, "build", build)
 
 
 def _flat(metric):
@@ -186,19 +266,21 @@ def _flat(metric):
     return [leaf for each in inner for leaf in _flat(each)] if inner else [metric]
 
 
-def _optimizer(optimizer, state):
-    return Owner("optimizer", optimizer.name, type(optimizer).__name__, state.compiled_at)
+def _optimizer(optimizer, state, place=None):
+    return Owner("optimizer", optimizer.name, type(optimizer).__name__, place or state.compiled_at)
 
 
-def _loss(loss, state):
-    kind, place = _of_script(getattr(loss, "_user_loss", None)) or ("", state.compiled_at)
-    return Owner("loss", "loss", kind, place)
+def _loss(loss, state, place=None):
+    """A loss that the script creates, or the whole loss of a compiled model."""
+    given = getattr(loss, "_user_loss", None) or getattr(loss, "_user_losses", None)
+    own = _of_script(given) or _of_script(getattr(loss, "fn", None)) or _of_script(loss)
+    kind = "" if place is None else type(loss).__name__
+    return Owner("loss", "loss", *(own or (kind, place or state.compiled_at)))
 
 
-def _metric(metric, state):
-    kind = type(metric).__name__
+def _metric(metric, state, place=None):
     own = _of_script(getattr(metric, "_fn", None)) or _of_script(metric)
-    return Owner("metric", metric.name, *(own or (kind, state.compiled_at)))
+    return Owner("metric", metric.name, *(own or (type(metric).__name__, place or state.compiled_at)))
 
 
 def _of_script(thing):

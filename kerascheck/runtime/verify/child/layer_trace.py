@@ -13,9 +13,10 @@ import time
 
 from . import diagnose, gpu_trace, hlo, layer_costs, torch_trace, xplane
 from .intervals import seconds_of, union
+from .jax_steps import jax_step_of
 from .larger_batch import fit_steps
 from .layer_scopes import owner_of, owners_of
-from .replay import again, trained_on
+from .replay import again, called_with, trained_on
 
 _SECONDS = 1.0  # seconds of traced steps
 _FEWEST, _MOST = 3, 20  # traced steps
@@ -39,14 +40,14 @@ def install(state):
 
 
 def layer_trace(state, leader):
-    """Seconds per step of each owner's operations, in a few steps of ``fit`` on one batch."""
+    """Seconds per step of each owner's operations, in a few steps on one batch."""
     step = _step(state, leader)
     if step is None or not getattr(state, "owners", None):
         return None
     begun = time.perf_counter()
     for _ in range(_WARM_UP):
-        step()
-    backend = state.recorder.facts["backend"]
+        step.run()
+    backend = leader.framework or state.recorder.facts["backend"]
     trace = _trace(step, state, backend)
     names = {name: hlo.names_of(each) for name, each in trace.programs.items()}
     found = attributed(trace.threads, names)
@@ -84,11 +85,11 @@ class _Trace:
 def _trace(step, state, backend, seconds=_SECONDS, level=2):
     """Trace some steps; see :func:`_traced` for ``level``."""
     if backend == "torch":
-        steps, taken, threads, lacks_starts = torch_trace.traced(lambda: _repeated(step, seconds), state)
+        steps, taken, threads, lacks_starts = torch_trace.traced(lambda: _repeated(step.run, seconds), state)
         return _Trace(steps, taken, threads, has_starts=not lacks_starts)
     folder = tempfile.mkdtemp(prefix="kerascheck-trace-")
     try:
-        steps, taken = _traced(step, folder, backend == "jax", seconds, level)
+        steps, taken = _traced(step.run, folder, backend == "jax", seconds, level)
         (path,) = glob.glob(os.path.join(folder, "**", "*.xplane.pb"), recursive=True)[:1]
         planes, programs = xplane.read_by_jax(path) if backend == "jax" else xplane.read_by_tensorflow(path)
         return _Trace(steps, taken, xplane.threads_of(planes), planes, programs)
@@ -106,45 +107,107 @@ def _costs(state, trace, step, backend):
         return whole.steps, whole.threads
 
     try:
-        return layer_costs.costs(state, trace.threads, trace.programs, trace.steps, trace_all), {}
+        return layer_costs.costs(trace.threads, trace.programs, trace.steps, trace_all, step), {}
     except Exception as error:  # an unusual model: its times are known all the same
         why = f"{type(error).__name__}: {error}".splitlines()[0][:300]
         return layer_costs.Costs(()), {f"{layer_costs.costs.__name__}_failed": why}
 
 
+class _Step:
+    """A step of the training that can be repeated.
+
+    Args:
+        call: runs it.
+        per_call: number of steps that a call makes.
+        graph: returns the concrete function of TensorFlow that a call runs, and the (dtype, shape) of each tensor of the
+            batch; None if another framework computes.
+    """
+
+    def __init__(self, call, per_call=1, graph=None):
+        self._call = call
+        self.per_call = per_call
+        self.graph = graph
+
+    def run(self):
+        """Run it; returns the number of steps."""
+        self._call()
+        return self.per_call
+
+
 def _step(state, leader):
-    """A function that runs a ``fit`` step on one batch, and returns the number of steps; None if there is none."""
+    """The step as a :class:`_Step`; None if it cannot be repeated."""
+    if leader.kind == "function loop":
+        return _of_jax_loop(state, leader) if leader.framework == "jax" else _of_function(state, leader)
     if leader.kind != "fit":
         return None
     batch, spec = getattr(state, "batch", (None, None))
     if batch is not None:
-        return _with_fresh_kernels(state.fit_model, again(batch, spec)) or trained_on(state, again(batch, spec))
+        return _of_fit(state, batch, spec)
     backend = state.recorder.facts.get("backend")
     if backend not in ("jax", "torch") or state.last_element is None:
         return None
     # XLA's programs name the operations of JAX; torch.compile's kernels name none.
     if bool(state.fit_model.jit_compile) != (backend == "jax"):
         return None
-    return fit_steps(state, (state.last_element,))[0]
+    per_call = int(getattr(state.fit_model, "steps_per_execution", 1) or 1)
+    return _Step(fit_steps(state, (state.last_element,))[0], per_call)
 
 
-def _with_fresh_kernels(model, iterator):
-    """A function that runs a step of TensorFlow with new kernels, without tracing Python; None under XLA.
+def _of_jax_loop(state, leader):
+    """A step of a hand-written loop on JAX."""
+    step = jax_step_of(state, leader)
+    return _Step(lambda: step.call({})) if step is not None and step.is_complete else None
+
+
+def _of_function(state, leader):
+    """A step of a hand-written loop: a call of its ``tf.function``."""
+    if state.last_call is None or not diagnose.computes_in_tensorflow(state, leader):
+        return None
+    function, (args, kwargs) = state.last_call
+    tf = sys.modules["tensorflow"]
+    parts = tf.nest.flatten((args, kwargs), expand_composites=True)
+    batch = [part for part in parts if isinstance(part, tf.Tensor)]
+    repeated = function if getattr(function, "_jit_compile", None) else _with_fresh_kernels(function)
+    return _Step(
+        functools.partial(called_with, repeated, (args, kwargs)),
+        state.calls[state.function_keys.get(function)][-1],
+        lambda: (function.get_concrete_function(*args, **kwargs), _sizes(batch)),
+    )
+
+
+def _of_fit(state, batch, spec):
+    """A step of ``fit`` on TensorFlow."""
+    model, tf = state.fit_model, sys.modules["tensorflow"]
+    per_call = int(getattr(model, "steps_per_execution", 1) or 1)
+    compiled = layer_costs.compiled_step(model)
+    if compiled is None or getattr(model, "jit_compile", None) or getattr(model, "_jit_compile", None):
+        call = trained_on(state, again(batch, spec))
+    else:
+        call = functools.partial(called_with, _with_fresh_kernels(compiled), ((again(batch, spec),), {}))
+    if compiled is None:
+        return _Step(call, per_call)
+    sizes = _sizes(tf.nest.flatten(batch, expand_composites=True))
+    return _Step(call, per_call, lambda: (compiled.get_concrete_function(again(batch, spec)), sizes))
+
+
+def _sizes(parts):
+    return [(part.dtype, part.shape) for part in parts]
+
+
+def _with_fresh_kernels(function):
+    """A function of TensorFlow that runs ``function`` with new kernels, without tracing Python; returns its tensors.
 
     TensorFlow does not trace kernels that were fast in the steps before.
     """
     tf = sys.modules["tensorflow"]
-    compiled = layer_costs.compiled_step(model)
-    if compiled is None or model.jit_compile:
-        return None
-    fresh = tf.function(lambda batches: tf.nest.map_structure(tf.identity, _values(compiled(batches))), autograph=False)
-    per_call = int(getattr(model, "steps_per_execution", 1) or 1)
-    return lambda: ([part.numpy() for part in tf.nest.flatten(fresh(iterator))[:1]], per_call)[1]
 
+    def again(*args, **kwargs):
+        results = function(*args, **kwargs)
+        results = results.get_value() if hasattr(results, "get_value") else results  # an optional value
+        parts = tf.nest.flatten(results, expand_composites=True)
+        return [tf.identity(part) for part in parts if isinstance(part, tf.Tensor)]
 
-def _values(results):
-    """The results of a step, which may be an optional value of TensorFlow."""
-    return results.get_value() if hasattr(results, "get_value") else results
+    return tf.function(again, autograph=False)
 
 
 def _traced(step, folder, on_jax, longest, level):

@@ -11,6 +11,7 @@ from .load import CpuLoad
 from .sampler import Sampler, watch_autograph
 
 _FEWEST_WAITED = 5  # steps; with fewer, calls followed by a wait, or the blocks alone, do not count
+_ENOUGH_WAITED = 0.5  # seconds of calls followed by a wait; long steps need fewer of them
 _HOTTEST = 40  # maximum lines sent
 _LONGEST_SAMPLING = 10.0  # seconds, in passive mode
 
@@ -107,8 +108,9 @@ class Parts:
         if self.is_short:
             steps = self.steps + self._warm_up_steps
             found |= {name: (self.seconds[name] + early) / steps for name, early in self._warming_up.items()}
-        if len(self._waited_calls) >= _FEWEST_WAITED:
-            found["call"] = statistics.median(self._waited_calls)
+        calls = self._waited_calls
+        if len(calls) >= _FEWEST_WAITED or (len(calls) > 1 and sum(calls) >= _ENOUGH_WAITED):
+            found["call"] = statistics.median(calls)
             found["callbacks"] = min(found["callbacks"], statistics.fmean(self._waited_callbacks[1:]))
         return found
 

@@ -29,6 +29,7 @@ class State:
         self.epoch_lengths = []
         self.cached_batch = None  # batch of the ceiling run
         self.jax_steps = {}  # steps of hand-written loops on JAX that a diagnostic repeats, see jax_steps.py
+        self.keeps_jax_steps = not self.is_passive and (run["plan"]["batch_sizes"] or run["plan"]["parts"])
         self.jax_values = None  # variables of the model on JAX after the newest step of a diagnostic
         self.owners = []  # layers and other owners of operations, see layer_scopes.py
         self.compiled_at = None  # line of the script that compiled the newest model

@@ -40,7 +40,7 @@ class Jitted:
         if self._key not in state.calls and state.updates == before and not self._has_traced_gradients(args, kwargs):
             return result
         state.calls.setdefault(self._key, [])
-        if state.run["plan"]["batch_sizes"] and step is None:
+        if step is None and state.keeps_jax_steps:
             state.jax_steps[self._key] = JaxStep(result)
         key = ("function", self._key)
         loss = first_scalar(result) if recorder.wants_loss(key) else None

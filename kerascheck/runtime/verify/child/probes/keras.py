@@ -31,10 +31,10 @@ def patch(keras, state):
         state.waits_for_logs = backend == "tensorflow"
         if not state.is_passive:
             _patch_input(backend, state)
-            if state.run["plan"]["parts"]:
-                layer_scopes.patch(keras, state)
     else:
         state.recorder.facts["backend"] = "tensorflow (tf-keras)"
+    if state.run["plan"]["parts"] and not state.is_passive:
+        layer_scopes.patch(keras, state)
     state.recorder.found_version("tf-keras" if legacy else "keras", keras.__version__)
 
 
