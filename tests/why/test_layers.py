@@ -202,6 +202,16 @@ def test_no_layer_is_the_cause_if_the_fixed_cost_leads(trace):
     assert diagnose(step, [], Lines({})).causes.get(Part.COMPUTE) is None
 
 
+def test_the_fixed_cost_names_the_share_of_the_optimizer(trace):
+    def advice(trace):
+        facts = replace(FACTS, step_trace=trace)
+        step = Step("fit", 0.01, {Part.OVERHEAD: 0.009}, ("/a.py", 30), [("/a.py", 1, 30)], facts=facts)
+        return diagnose(step, [], Lines({})).advice[0].text
+
+    assert advice(trace).endswith(". Adam takes 20% of a step, whatever the size of the batch")
+    assert "Adam" not in advice(replace(trace, rows=trace.rows[:1]))
+
+
 def test_time_is_busy_while_an_operation_runs_on_any_thread():
     events = [(0, 4, "a/MatMul:MatMul", None, None), (3, 6, "b/Mul:Mul", None, None)]
     other = [(5, 8, "c/Add:Add", None, None), (8, 20, "IteratorGetNext:IteratorGetNext", None, None)]

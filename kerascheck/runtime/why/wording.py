@@ -13,6 +13,8 @@ from kerascheck.runtime.why.step import Cause, Part, Step
 _BUSY = 0.3
 _KERAS_SECONDS = 0.01
 """Seconds that Keras takes around a step (see the page of KC407), the maximum that ``steps_per_execution`` saves."""
+_WORTH_NAMING = 0.1
+"""Minimum share of a step for the optimizer to be named as a part of the fixed cost."""
 _COMPILERS = {"jax": "@jax.jit", "torch": "@torch.compile"}
 _WORTH_PROCESSES = 60.0
 """Minimum seconds of waiting per epoch at which workers pay off.
@@ -210,13 +212,25 @@ def _called_directly(step: Step) -> str:
 def _about_overhead(step: Step) -> str:
     batch = f"a batch of {step.batch_size}" if step.batch_size else "this batch"
     text = f"{batch} does not keep the {_device(step)} busy: "
+    optimizer = _optimizer_of_overhead(step)
     if step.kind != "fit":
-        return text + "train on larger batches"
+        return f"{text}train on larger batches{optimizer}"
     if step.parts.get(Part.OVERHEAD, 0.0) > _KERAS_SECONDS:
-        return f"{_measured_overhead(step)}{_known_of_overhead(step)}. Use a larger batch_size"
+        known = optimizer or _known_of_overhead(step)
+        return f"{_measured_overhead(step)}{known}. Use a larger batch_size"
     # On JAX it only calls the step several times, and PyTorch rejects it.
     several = ", or pass steps_per_execution=16 to compile()" if step.backend.startswith("tensorflow") else ""
-    return f"{text}use a larger batch_size{several}"
+    return f"{text}use a larger batch_size{several}{optimizer}"
+
+
+def _optimizer_of_overhead(step: Step) -> str:
+    """The share of the optimizer, whose work does not grow with the batch, as the end of a clause; empty if small."""
+    trace = step.facts.step_trace
+    rows = [] if trace is None else [row for row in trace.rows if row.role == "optimizer"]
+    share = sum(trace.of_step(trace.share(row)) for row in rows) if trace is not None else 0.0
+    if share < _WORTH_NAMING:
+        return ""
+    return f". {rows[0].kind} takes {share:.0%} of a step, whatever the size of the batch"
 
 
 def _measured_overhead(step: Step) -> str:
