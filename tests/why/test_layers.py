@@ -8,7 +8,7 @@ import pytest
 from verify.made_up import FACTS
 
 from kerascheck.runtime.plain import restored
-from kerascheck.runtime.verify.child import hlo
+from kerascheck.runtime.verify.child import hlo, layer_trace, xplane
 from kerascheck.runtime.verify.child.intervals import seconds_of
 from kerascheck.runtime.verify.child.layer_costs import Costs
 from kerascheck.runtime.verify.child.layer_scopes import Owner, owner_of
@@ -187,6 +187,8 @@ def test_shares_are_of_the_step_where_operations_cover_part_of_it(trace):
     document = _layers(step_with(covered))
     assert document["between_operations_share"] == pytest.approx(0.4)
     assert document["rows"][0]["share_of_step"] == pytest.approx(0.36)
+    alone = replace(covered, seconds_alone=0.004)  # the profiler lengthened the time between operations
+    assert next(iter(layers.by_row(alone, Lines({})))) == "2 Conv2D of ResNet50 45% (a.py:4)"
     unknown = replace(trace, busy_seconds=None)
     assert (
         "between" not in layers.by_direction(unknown)
@@ -200,6 +202,31 @@ def test_no_layer_is_the_cause_if_the_fixed_cost_leads(trace):
     parts = {Part.COMPUTE: 0.004, Part.OVERHEAD: 0.006}
     step = Step("fit", 0.01, parts, ("/a.py", 30), [("/a.py", 1, 30)], facts=facts)
     assert diagnose(step, [], Lines({})).causes.get(Part.COMPUTE) is None
+
+
+def test_an_operation_of_xla_lasts_until_the_next_one_of_its_run():
+    def event(start, end, name, run):
+        return xplane.Event(start, end, name, {"hlo_op": name, "hlo_module": "jit", "run_id": run})
+
+    first, second = event(0, 10, "fusion", 1), event(14, 20, "dot", 1)
+    inside, later = event(15, 16, "copy", 1), event(30, 32, "fusion", 2)
+    threads = [("tf_XLAEigen/1", [first, later]), ("tf_XLAEigen/2", [second, inside])]
+    found = {name: [each[:2] for each in events] for name, events in xplane.threads_of([("/host:CPU", threads)])}
+    assert found == {"tf_XLAEigen/1": [(0, 14), (30, 32)], "tf_XLAEigen/2": [(14, 20), (15, 16)]}
+
+
+@pytest.mark.parametrize(("seconds", "steps", "is_long"), [(1.0, 2, False), (4.0, 1, True)])
+def test_long_steps_are_warmed_up_once(monkeypatch, seconds, steps, is_long):
+    clock = SimpleNamespace(now=0.0)
+    ran = []
+
+    def run():
+        ran.append(1)
+        clock.now += seconds
+
+    monkeypatch.setattr(layer_trace.time, "perf_counter", lambda: clock.now)
+    assert layer_trace._warm_up(SimpleNamespace(run=run)) is is_long
+    assert len(ran) == steps
 
 
 def test_the_fixed_cost_names_the_share_of_the_optimizer(trace):

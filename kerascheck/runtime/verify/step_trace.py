@@ -79,6 +79,8 @@ class StepTrace:
     """Number of traced steps."""
     seconds_per_step: float = 0.0
     """Seconds per traced step."""
+    seconds_alone: float | None = None
+    """Seconds per step on the same batch without the profiler; None if it was not timed."""
     busy_seconds: float | None = None
     """Seconds per traced step in which at least one operation runs, on a GPU a kernel; None if unknown."""
     overhead_seconds: float = 0.0
@@ -100,10 +102,12 @@ class StepTrace:
 
     @property
     def busy_share(self) -> float | None:
-        """Share of a traced step in which at least one operation runs, 0 to 1; None if unknown."""
-        if self.busy_seconds is None or not self.seconds_per_step:
-            return None
-        return min(1.0, self.busy_seconds / self.seconds_per_step)
+        """Share of a step in which at least one operation runs, 0 to 1; None if unknown.
+
+        The profiler lengthens the time between operations more than the operations.
+        """
+        seconds = self.seconds_alone or self.seconds_per_step
+        return None if self.busy_seconds is None or not seconds else min(1.0, self.busy_seconds / seconds)
 
     def of_step(self, share: float) -> float:
         """Convert a share of all operations into one of a step; if that is unknown, it stays a share of operations."""

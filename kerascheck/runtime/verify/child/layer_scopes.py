@@ -242,7 +242,7 @@ def _open_in_updates(metric, scope, at):
         with scope(f"kerascheck{at}x"):
             return update(*args, **kwargs)
 
-    vars(scoped)["is_scoped"] = True
+    scoped.is_scoped = True  # type: ignore[attr-defined]
     vars(metric).update(update_state=scoped)  # Keras tracks what is assigned to a metric
 
 

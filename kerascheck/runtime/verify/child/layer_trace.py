@@ -2,16 +2,14 @@
 
 import collections
 import functools
-import glob
 import itertools
-import os
 import re
 import shutil
 import sys
 import tempfile
 import time
 
-from . import diagnose, gpu_trace, hlo, layer_costs, torch_trace, xplane
+from . import diagnose, gpu_trace, hlo, layer_costs, profiler, torch_trace, xplane
 from .intervals import seconds_of, union
 from .jax_steps import jax_step_of
 from .larger_batch import fit_steps
@@ -20,7 +18,9 @@ from .replay import again, called_with, trained_on
 
 _SECONDS = 1.0  # seconds of traced steps
 _FEWEST, _MOST = 3, 20  # traced steps
+_SECONDS_ALONE = 0.5  # seconds of steps without the profiler
 _WARM_UP = 2  # steps
+_LONG = 3.0  # seconds of a step; one such step is traced after one other, since the parent waits at most 30 s
 _MOST_ROWS = 40  # rows sent
 _MOST_LAYERS = 400  # layers sent
 _MANY = 0.9  # share of a fused instruction's time that one owner must have for it to count as its own
@@ -45,10 +45,11 @@ def layer_trace(state, leader):
     if step is None or not getattr(state, "owners", None):
         return None
     begun = time.perf_counter()
-    for _ in range(_WARM_UP):
-        step.run()
+    is_long = _warm_up(step)
     backend = leader.framework or state.recorder.facts["backend"]
-    trace = _trace(step, state, backend)
+    trace = _trace(step, state, backend, 0.0 if is_long else _SECONDS, 1 if is_long else _FEWEST)
+    # Afterwards, since TensorFlow does not trace kernels that were fast in the steps before.
+    steps, seconds = _repeated(step.run, 0.0 if is_long else _SECONDS_ALONE, 1)
     names = {name: hlo.names_of(each) for name, each in trace.programs.items()}
     found = attributed(trace.threads, names)
     costs, failure = _costs(state, trace, step, backend)
@@ -64,6 +65,7 @@ def layer_trace(state, leader):
             "layers": layers(state.owners, found[0], parents_of(trace.threads, names), trace.steps, costs),
             "steps": trace.steps,
             "seconds_per_step": trace.seconds / trace.steps,
+            "seconds_alone": seconds / steps,
             "overhead_seconds": time.perf_counter() - begun,
         },
         **failure,
@@ -82,15 +84,29 @@ class _Trace:
         self.has_starts = has_starts  # whether the starts of operations are known
 
 
-def _trace(step, state, backend, seconds=_SECONDS, level=2):
-    """Trace some steps; see :func:`_traced` for ``level``."""
+def _warm_up(step):
+    """Run steps before the trace; returns whether they are long."""
+    start = time.perf_counter()
+    for _ in range(_WARM_UP):
+        step.run()
+        if time.perf_counter() - start > _LONG:
+            return True
+    return False
+
+
+def _trace(step, state, backend, seconds, fewest, level=2):
+    """Trace at least ``fewest`` steps, and further ones for ``seconds``; see :func:`profiler.start` for ``level``."""
     if backend == "torch":
-        steps, taken, threads, lacks_starts = torch_trace.traced(lambda: _repeated(step.run, seconds), state)
+        steps, taken, threads, lacks_starts = torch_trace.traced(lambda: _repeated(step.run, seconds, fewest), state)
         return _Trace(steps, taken, threads, has_starts=not lacks_starts)
     folder = tempfile.mkdtemp(prefix="kerascheck-trace-")
     try:
-        steps, taken = _traced(step.run, folder, backend == "jax", seconds, level)
-        (path,) = glob.glob(os.path.join(folder, "**", "*.xplane.pb"), recursive=True)[:1]
+        stop = profiler.start(backend, folder, level)
+        try:
+            steps, taken = _repeated(step.run, seconds, fewest)
+        finally:
+            stop()
+        path = profiler.written(folder)
         planes, programs = xplane.read_by_jax(path) if backend == "jax" else xplane.read_by_tensorflow(path)
         return _Trace(steps, taken, xplane.threads_of(planes), planes, programs)
     finally:
@@ -103,7 +119,7 @@ def _costs(state, trace, step, backend):
         return layer_costs.Costs(()), {}
 
     def trace_all():
-        whole = _trace(step, state, backend, 0.0, level=3)
+        whole = _trace(step, state, backend, 0.0, 1, level=3)
         return whole.steps, whole.threads
 
     try:
@@ -210,36 +226,10 @@ def _with_fresh_kernels(function):
     return tf.function(again, autograph=False)
 
 
-def _traced(step, folder, on_jax, longest, level):
-    """Number of steps and seconds of the steps that the profiler records in ``folder``.
-
-    Args:
-        step: runs a step.
-        folder: of the trace.
-        on_jax: whether JAX computes.
-        longest: seconds after which no further step begins.
-        level: detail of TensorFlow's trace; 3 includes operations that take almost no time.
-    """
-    if on_jax:
-        profiler = sys.modules["jax"].profiler
-        options = profiler.ProfileOptions()
-        options.python_tracer_level = 0
-        profiler.start_trace(folder, profiler_options=options)
-        stop = profiler.stop_trace
-    else:
-        profiler = sys.modules["tensorflow"].profiler.experimental
-        profiler.start(folder, options=profiler.ProfilerOptions(host_tracer_level=level, python_tracer_level=0))
-        stop = profiler.stop
-    try:
-        return _repeated(step, longest)
-    finally:
-        stop()
-
-
-def _repeated(step, longest):
+def _repeated(step, longest, fewest):
     """Run steps; returns their number and seconds."""
     steps, start = 0, time.perf_counter()
-    while steps < _FEWEST or (steps < _MOST and time.perf_counter() - start < longest):
+    while steps < fewest or (steps < _MOST and time.perf_counter() - start < longest):
         steps += step()
     return steps, time.perf_counter() - start
 

@@ -101,13 +101,39 @@ def threads_of(planes):
     The last two are None without XLA.
     """
     return [
-        (name, [(event.start, event.end, *event.operation) for event in events])
-        if plane == _HOST
-        else (name, [_kernel(event) for event in events if not is_copy(event.name)])
+        (name, events)
         for plane, threads in computing(planes)
-        for name, events in threads
-        if plane == _HOST or is_stream(name)
+        for name, events in (_of_processor(threads) if plane == _HOST else _of_device(threads))
     ]
+
+
+def _of_device(threads):
+    for name, events in threads:
+        if is_stream(name):
+            yield name, [_kernel(event) for event in events if not is_copy(event.name)]
+
+
+def _of_processor(threads):
+    """The operations; one of XLA lasts until the next one of its run begins.
+
+    Its event ends when the call returns, but tasks of other threads may still compute parts of it, and the next operation
+    waits for them (ThunkExecutor::TracedExecute in xla/backends/cpu/runtime/thunk_executor.cc).
+    """
+    runs: dict = {}
+    for _, events in threads:
+        for event in events:
+            if "hlo_op" in event.stats and "run_id" in event.stats:
+                runs.setdefault(event.stats["run_id"], []).append(event)
+    ends: dict = {}
+    for run in runs.values():
+        last, *others = sorted(run, key=lambda event: event.start)
+        for event in others:
+            if event.start > last.end:
+                ends[id(last)] = event.start
+            if event.end >= last.end:
+                last = event
+    for name, events in threads:
+        yield name, [(event.start, ends.get(id(event), event.end), *event.operation) for event in events]
 
 
 def _kernel(event):
