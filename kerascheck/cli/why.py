@@ -95,7 +95,7 @@ def why(script: str, arguments: tuple[str, ...], **given: Any) -> int:
     """
     from kerascheck.project.config import ConfigError
     from kerascheck.runtime.verify.findings import NotAScript
-    from kerascheck.runtime.why.recorded import NoProfile
+    from kerascheck.runtime.why.profile_files import NoProfile
 
     if sys.platform == "win32":
         raise click.ClickException("why needs signals that Windows does not have; use WSL")

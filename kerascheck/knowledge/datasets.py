@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache
 
@@ -53,6 +54,41 @@ DATASET_METHODS: dict[str, str | None] = {
     "with_options": None,
     "zip": None,
 }
+
+_ITERATORS = {
+    "AssertCardinality": "assert_cardinality",
+    "DirectedInterleave": "sample_from_datasets",
+    "FileCache": "cache",
+    "FileCacheImpl": "cache",
+    "FiniteRepeat": "repeat",
+    "FiniteSkip": "skip",
+    "FiniteTake": "take",
+    "FixedLengthRecord": "FixedLengthRecordDataset",
+    "ForeverRepeat": "repeat",
+    "FromTensor": "from_tensors",
+    "Generator": "from_generator",
+    "MemoryCache": "cache",
+    "MemoryCacheImpl": "cache",
+    "TensorSlice": "from_tensor_slices",
+    "TextLine": "TextLineDataset",
+    "TFRecord": "TFRecordDataset",
+}
+_VERSION = re.compile(r"V\d$")
+_WORD = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+
+def methods_of_iterator(name: str) -> list[str]:
+    """The methods or classes that an iterator of the runtime implements.
+
+    Names of iterators: ``kDatasetType`` in tensorflow/core/kernels/data (2.21).
+
+    Example:
+        >>> methods_of_iterator("ParallelMapV2"), methods_of_iterator("MapAndBatch"), methods_of_iterator("TFRecord")
+        (['map'], ['map', 'batch'], ['TFRecordDataset'])
+    """
+    bare = _VERSION.sub("", name).replace("Parallel", "")
+    return [_ITERATORS.get(part, _WORD.sub("_", part).lower()) for part in bare.split("And")]
+
 
 BATCHING = frozenset(
     "batch padded_batch ragged_batch sparse_batch dense_to_ragged_batch dense_to_sparse_batch map_and_batch bucket_by_sequence_length".split()

@@ -1,26 +1,28 @@
 """Recorded profiles: made-up planes, files that cannot be read, and profiles of TensorFlow and JAX."""
 
 import json
+import re
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from kerascheck.project.config import Configuration
 from kerascheck.runtime.plain import restored
-from kerascheck.runtime.verify.child import gpu_trace, intervals, recorded, xplane
+from kerascheck.runtime.verify.child import gpu_trace, hlo, intervals, recorded, xplane
 from kerascheck.runtime.verify.child.xplane import Event
 from kerascheck.runtime.verify.findings import findings_of
-from kerascheck.runtime.why import gpu_views
-from kerascheck.runtime.why.recorded import (
-    NoProfile,
-    RecordedProfile,
-    created_layers,
-    find_profile,
-    read_profile,
-    step_of,
-)
+from kerascheck.runtime.verify.rounds import Run
+from kerascheck.runtime.verify.step_trace import StepTrace
+from kerascheck.runtime.why import gpu_views, json_report, report_html
+from kerascheck.runtime.why import recorded as why_recorded
+from kerascheck.runtime.why.created import created_by
+from kerascheck.runtime.why.diagnosis import diagnose
+from kerascheck.runtime.why.explain import WhyResult
+from kerascheck.runtime.why.lines import Lines
+from kerascheck.runtime.why.recorded import NoProfile, RecordedProfile, explain_profile, read_profile, step_of
 from kerascheck.runtime.why.step import Part
 
 SCRIPT = """\
@@ -131,8 +133,6 @@ def test_a_gpu_is_busy_waits_and_copies():
 
 def test_the_view_of_a_gpu_is_said_in_three_lines():
     trace = restored(RecordedProfile, recorded.facts_of([HOST, gpu(event(400, 700, "gemm_kernel"))], {}), "it")
-    from kerascheck.runtime.verify.step_trace import StepTrace
-
     text = "\n".join(gpu_views.lines(StepTrace(seconds_per_step=1e-6, gpus=trace.gpus)))
     assert text.startswith("GPU 0: 10% busy, 30% waiting for data, 60% waiting for the host.")
     assert "Longest kernels: gemm_kernel 100%." in text
@@ -164,7 +164,7 @@ def linted(tmp_path):
 
 def test_names_lead_to_lines_only_where_they_are_clear(linted):
     path = linted.script
-    assert [(each.kind, each.place, each.name) for each in created_layers(linted)] == [
+    assert [(each.kind, each.place, each.name) for each in created_by(linted).layers] == [
         ("Conv2D", (path, 3), "stem"), ("Dense", (path, 4), None), ("BatchNormalization", (path, 5), None),
         ("BatchNormalization", (path, 6), None),
     ]  # fmt: skip
@@ -182,48 +182,255 @@ def test_names_lead_to_lines_only_where_they_are_clear(linted):
     assert set(step.parts) == {Part.COMPUTE, Part.INPUT, Part.UNEXPLAINED, Part.OVERHEAD}
 
 
+PIPELINE = """\
+import tensorflow as tf
+train = (
+    tf.data.Dataset.range(9)
+    .map(lambda x: x + 1)
+    .batch(3)
+)
+{more}
+model.fit(train)
+"""
+
+
+def waiting_for(tmp_path, stage, script, *others, **changed):
+    path = tmp_path / "train.py"
+    path.write_text(script)
+    linted = findings_of(path, Configuration())
+    facts = recorded.facts_of([HOST], {}) | {"stages": [[stage, 150e-9, 2.0]], "stage_names": ["Root", stage, *others]}
+    step = step_of(restored(RecordedProfile, facts | changed, "it"), linted)
+    return diagnose(step, linted.findings, Lines(linted.sources)), linted.script
+
+
+def advice_on_input(diagnosis):
+    return next(one for one in diagnosis.advice if one.part is Part.INPUT)
+
+
+def test_the_slowest_stage_has_the_line_that_creates_it(tmp_path):
+    diagnosis, path = waiting_for(tmp_path, "MapAndBatch", PIPELINE.format(more=""), "Range")
+    assert diagnosis.causes[Part.INPUT].place == (path, 4)
+    assert advice_on_input(diagnosis).findings[0].location.line == 4
+    assert advice_on_input(diagnose(diagnosis.step, [], diagnosis.lines)).text == (
+        "map() and batch() are the slowest stage, although they run in parallel already: do less there, or cache() the "
+        "results if they never change"
+    )
+
+
+@pytest.mark.parametrize(
+    "more, others",
+    [
+        ("other = train.map(lambda x: x)", ()),  # two calls
+        ("", ("ParallelMapV2",)),  # a library may create one of the two
+    ],
+)
+def test_the_line_of_a_stage_is_unknown_where_several_may_create_it(tmp_path, more, others):
+    diagnosis, _ = waiting_for(tmp_path, "MapAndBatch", PIPELINE.format(more=more), *others)
+    cause = diagnosis.causes[Part.INPUT]
+    assert (cause.what, cause.place) == ("MapAndBatch", None)
+
+
+def test_a_stage_of_validation_data_is_not_that_of_the_training(tmp_path):
+    script = PIPELINE.replace("model.fit(train)", "model.fit(x, y, validation_data=train)").format(more="")
+    assert waiting_for(tmp_path, "MapAndBatch", script)[0].causes[Part.INPUT].place is None
+
+
+def test_a_profile_is_never_run_again(tmp_path):
+    for changed in (
+        {"parts": {"waiting": 1e-6}},
+        {"parts": {"between": 1e-6}, "backend": "jax"},
+        {"parts": {"compiling": 1e-6}},
+        {"parts": {"tracing": 1e-6}},
+    ):
+        diagnosis, _ = waiting_for(tmp_path, "Root", "import keras\n", **{"stages": []} | changed)
+        text = " ".join(one.text for one in diagnosis.advice)
+        assert text and "quiet" not in text and "0 " not in text
+    assert "fixed" not in waiting_for(tmp_path, "Root", "", parts={"between": 1e-6})[0].headline
+
+
+def test_events_of_iterators_name_the_stage_that_steps_wait_for():
+    iterators = (
+        "tf_data_iterator_resource/1",
+        [event(0, 4000, "Iterator::Root::Prefetch::MapAndBatch", parallelism=2)],
+    )
+    facts = recorded.facts_of([("/host:CPU", [*HOST[1], iterators])], {})
+    assert facts["stages"] == [["MapAndBatch", pytest.approx(200e-9), 2.0]]
+
+
+def test_the_page_and_json_say_what_a_profile_shows(tmp_path):
+    diagnosis, path = waiting_for(tmp_path, "Generator", "import keras\n", parts={"waiting": 5e-7})
+    answer = WhyResult(Run(), findings_of(path, Configuration()), diagnosis)
+    page = re.sub(r"<[^>]+>", "", report_html.render(answer, None, []))
+    assert "from_generator() runs your Python in one thread" in page and "line unknown" in page
+    assert "100% of the time that steps wait for stages" in page and "in 3 steps of the profile" in page
+    assert not re.search("on one batch|TensorFlow's own|added by TensorFlow|From_generator", page)
+    (stage,) = json_report.report(answer, None, None)["stages"]
+    assert (stage["place"], stage["added_by_tensorflow"]) == (None, False)
+
+
+STEP_OF_KERAS = event(0, 400, "$trainer.py:256 iterator_step")
+
+
+@pytest.mark.parametrize(
+    "function, python, scope, fits",
+    [
+        ("train_step", [STEP_OF_KERAS], "", True),
+        ("train_step", [], "jit(train_step)/jvp(compile_loss)/mse/sub", True),
+        ("train_step", [], "jit(train_step)/dense/dot_general", False),  # a loop with a function of this name
+        ("<lambda>", [STEP_OF_KERAS], "", True),
+        ("my_step", [STEP_OF_KERAS], "", False),
+        ("compiled_train_step", [], "", True),
+    ],
+)
+def test_fit_on_jax_is_told_by_its_functions(linted, function, python, scope, fits):
+    module = f"jit_{function}"
+    ops = [event(100 * n, 100 * n + 60, "dot.1", hlo_op="dot.1", hlo_module=module, run_id=n) for n in range(5)]
+    calls = [event(n, n + 1, f"PjitFunction({function})") for n in range(5)]
+    program = {"main": [hlo.Instruction("dot.1", "dot", scope, [], [], [])]}
+    facts = recorded.facts_of([("/host:CPU", [("python", calls + python), ("tf_XLAEigen/1", ops)])], {module: program})
+    step = step_of(restored(RecordedProfile, facts, "it"), linted)
+    assert (facts["fits"], step.kind) == (fits, "fit" if fits else "training loop")
+    assert set(step.parts) == {Part.COMPUTE, Part.UNEXPLAINED}
+
+
+def test_the_peak_of_a_gpu_is_that_of_its_allocator():
+    def allocation(at, name, kind, **stats):
+        return event(at, at, f"Memory{kind}", allocator_name=name, bytes_reserved=0, **stats)
+
+    allocations = [
+        allocation(
+            1, "GPU_0_bfc", "Allocation", bytes_allocated=1 << 30, bytes_available=15 << 30, peak_bytes_in_use=3 << 30
+        ),
+        allocation(
+            2, "GPU_0_bfc", "Deallocation", bytes_allocated=0, bytes_available=16 << 30, peak_bytes_in_use=4 << 30
+        ),
+        allocation(3, "GPU_1_bfc", "Allocation", bytes_allocated=1 << 20, peak_bytes_in_use=5 << 20),
+        event(4, 4, "Another", allocator_name="GPU_0_bfc", peak_bytes_in_use=9 << 30),
+        allocation(4, "cpu", "Allocation", bytes_allocated=9 << 30, peak_bytes_in_use=9 << 30),
+    ]
+    host = ("/host:CPU", [*HOST[1], ("other", allocations)])
+    facts = recorded.facts_of([host, gpu(event(400, 700, "gemm")), ("/device:GPU:1", []), ("/device:GPU:2", [])], {})
+    trace = restored(RecordedProfile, json.loads(json.dumps(facts)), "it")
+    text = list(gpu_views.lines(StepTrace(seconds_per_step=1e-6, gpus=trace.gpus)))
+    assert [line for line in text if "Peak" in line] == [
+        "  Peak of its memory since the start of the process: 4.0 GiB of 16.0 GiB.",
+        "  Peak of its memory since the start of the process: 5 MiB.",
+    ]
+
+
+@pytest.fixture
+def explained(tmp_path, linted, monkeypatch):
+    """Explain a run of made-up files."""
+
+    def explain(facts, *hosts):
+        for host in hosts:
+            (tmp_path / f"{host}.xplane.pb").write_bytes(b"")
+        profile = restored(RecordedProfile, facts, "it")
+        monkeypatch.setattr(why_recorded, "read_profile", lambda path, python: profile)
+        return list(explain_profile(str(tmp_path), "python", lambda: linted).diagnosis.remarks)
+
+    return explain
+
+
+def test_one_host_of_several_is_named(explained):
+    remarks = explained(recorded.facts_of([HOST], {}), "worker0", "worker1", "worker2")
+    assert remarks[0].startswith("read from 3 steps of 1 of 3 hosts: worker0, recorded ")
+    assert remarks[1] == "--profile FILE reads the profile of another host"
+
+
+def test_one_host_is_not_counted(explained):
+    assert explained(recorded.facts_of([HOST], {}), "worker0")[0].startswith("read from 3 steps of worker0, recorded ")
+
+
+def test_layers_without_programs_are_unknown(explained):
+    facts = recorded.facts_of([HOST], {})
+    assert any("layers are unknown" in each for each in explained(facts | {"lacks_programs": True}, "a"))
+    assert not any("layers are unknown" in each for each in explained(facts, "a"))
+
+
 def test_what_a_jax_host_does_is_unexplained(linted):
     facts = recorded.facts_of([HOST], {}) | {"backend": "jax", "fits": False}
     assert Part.PYTHON not in step_of(restored(RecordedProfile, facts, "it"), linted).parts
 
 
-def test_the_newest_recording_is_taken(tmp_path):
-    import os
-
-    for number, name in enumerate(("2026_01_01", "2026_01_02")):
-        folder = tmp_path / "plugins" / "profile" / name
-        folder.mkdir(parents=True)
-        (folder / "host.xplane.pb").write_bytes(b"")
-        os.utime(folder, (number, number))
-    assert find_profile(str(tmp_path)).parent.name == "2026_01_02"
-
-
-def test_folders_without_a_profile_say_what_is_missing(tmp_path):
-    with pytest.raises(NoProfile, match="no such folder"):
-        find_profile(str(tmp_path / "nope"))
-    with pytest.raises(NoProfile, match=r"no \.xplane\.pb in it\. TensorBoard keeps them"):
-        find_profile(str(tmp_path))
-    (tmp_path / "a.trace.json.gz").write_bytes(b"")
-    with pytest.raises(NoProfile, match="only a .trace.json.gz"):
-        find_profile(str(tmp_path))
-
-
-def test_a_file_that_is_too_large_is_refused(tmp_path):
-    path = tmp_path / "a.xplane.pb"
-    with path.open("wb") as file:
-        file.truncate((100 << 20) + 1)
-    with pytest.raises(NoProfile, match="larger than 100 MiB"):
-        find_profile(str(path))
-
-
-def test_an_interpreter_without_tensorflow_is_named(tmp_path):
+def test_an_interpreter_without_a_reader_is_named(tmp_path):
     path = tmp_path / "a.xplane.pb"
     path.write_bytes(b"")
     bare = tmp_path / "bare"
     bare.write_text(f'#!/bin/sh\nexec {sys.executable} -S -E "$@"\n')
     bare.chmod(0o755)
-    with pytest.raises(NoProfile, match="has no TensorFlow, which reads profiles"):
+    with pytest.raises(NoProfile, match="has neither TensorFlow nor JAX, which read profiles"):
         read_profile(path, str(bare))
+
+
+def interpreter(folder, script):
+    """A program in the place of an interpreter."""
+    path = folder / "python"
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    "script, said",
+    [
+        (
+            "kill -9 $$",
+            "its reader was ended by SIGKILL, perhaps for lack of memory: record fewer steps, ten are enough",
+        ),
+        ("exit 3", "its reader ended with status 3"),
+        ("echo '[]'", "its reader ended with status 0"),
+    ],
+)
+def test_a_reader_without_an_answer_says_how_it_ended(tmp_path, script, said):
+    path = tmp_path / "a.xplane.pb"
+    with pytest.raises(NoProfile) as problem:
+        read_profile(path, interpreter(tmp_path, script))
+    assert str(problem.value) == f"{path}: {said}"
+
+
+READER = """\
+import sys
+import _kerascheck_child.recorded as recorded
+def read(path):
+    global kept
+    kept = {read}
+recorded.xplane.reader = lambda: (read, True)
+recorded._MOST_BYTES = 64 << 20
+recorded.main("a.xplane.pb")
+"""
+LOADED = """\
+import importlib.util, sys
+spec = importlib.util.spec_from_file_location("main", {main!r})
+main = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(main)
+main._load_package()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not bound memory")
+@pytest.mark.parametrize(
+    "read, said",
+    [
+        ("bytearray(1 << 27)", "reading it takes more than 0.1 GiB of memory: record fewer steps, ten are enough"),
+        ("[bytearray(50 << 20), 1 / 0]",
+         "it is cut or is no profile (ZeroDivisionError), or reading it takes more than 0.1 GiB of memory: record fewer "
+         "steps, ten are enough"),
+        ("1 / 0", "it is cut or is no profile (ZeroDivisionError)"),
+    ],
+)  # fmt: skip
+def test_the_memory_of_the_reader_is_bounded(read, said):
+    main = str(Path(recorded.__file__).with_name("__main__.py"))
+    ran = subprocess.run(
+        [sys.executable, "-c", LOADED.format(main=main) + READER.format(read=read)], capture_output=True
+    )
+    assert json.loads(ran.stdout) == {"failure": said}, ran.stderr
+
+
+def test_events_that_nobody_uses_are_left_out():
+    used = ["$trainer.py:256 iterator_step", "Iterator::Root", "PjitFunction(f)", "dot.1"]
+    unused = ["$core.py:404 convert_to_numpy", "$<unknown> get", "ThreadpoolListener::Record"]
+    assert [name for name in used + unused if not xplane._UNUSED.match(name)] == used
 
 
 RECORDED = """\
@@ -252,6 +459,68 @@ else:
 """
 
 
+MAPPED = """\
+import numpy as np
+import keras
+import tensorflow as tf
+
+def slow(x):
+    for _ in range(20):
+        x = tf.linalg.matmul(x, x)
+    return x[0], 1.0
+
+data = (
+    tf.data.Dataset.from_tensor_slices(np.ones((640, 64, 64), "float32"))
+    .map(slow, num_parallel_calls=2)
+    .batch(32)
+    .prefetch(1)
+)
+model = keras.Sequential([keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+model.fit(data, verbose=0)
+tf.profiler.experimental.start("logs")
+model.fit(data, verbose=0)
+tf.profiler.experimental.stop()
+"""
+
+
+def reported(folder, *options):
+    command = [sys.executable, "-m", "kerascheck", "why", "train.py", "--profile", "logs"]
+    ran = subprocess.run([*command, *options], cwd=folder, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+def without_tensorflow(folder):
+    """An interpreter that cannot import TensorFlow."""
+    (folder / "tensorflow").mkdir()
+    (folder / "tensorflow" / "__init__.py").write_text("raise ImportError")
+    return interpreter(folder, f'PYTHONPATH={folder} exec {sys.executable} "$@"')
+
+
+@pytest.mark.slow
+def test_a_slow_map_is_found_in_a_profile(tmp_path):
+    pytest.importorskip("tensorflow")
+    (tmp_path / "train.py").write_text(MAPPED)
+    subprocess.run([sys.executable, "train.py"], cwd=tmp_path, check=True, capture_output=True)
+    found = json.loads(reported(tmp_path, "--python", sys.executable, "--output-format", "json"))
+    (stage,) = found["stages"]
+    assert (stage["name"], stage["place"]["line"], stage["added_by_tensorflow"]) == ("MapAndBatch", 12, False)
+    if find_spec("jax"):  # reads it too
+        again = json.loads(reported(tmp_path, "--python", without_tensorflow(tmp_path), "--output-format", "json"))
+        assert again["stages"] == found["stages"] and again["layers"] == found["layers"]
+
+
+@pytest.mark.slow
+def test_jax_alone_reads_all_but_layers(tmp_path):
+    pytest.importorskip("jax")
+    (tmp_path / "train.py").write_text(RECORDED.replace("import tensorflow as tf\n", ""))
+    subprocess.run([sys.executable, "train.py", "jax"], cwd=tmp_path, check=True, capture_output=True)
+    said = reported(tmp_path, "--python", without_tensorflow(tmp_path))
+    assert "per step (fit, jax)" in said and "Operations" not in said
+    assert "JAX shows no compiled programs in a profile, so layers are unknown" in said
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("backend", ["tensorflow", "jax"])
 def test_a_recorded_fit_is_explained_by_layer(tmp_path, backend):
@@ -263,6 +532,7 @@ def test_a_recorded_fit_is_explained_by_layer(tmp_path, backend):
     assert ran.returncode == 0, ran.stderr
     assert "reads logs and executes nothing" in ran.stderr
     found = json.loads(ran.stdout)
+    assert (found["kind"], found["backend"]) == ("fit", backend)
     rows = found["layers"]["rows"]
     assert (rows[0]["kind"], rows[0]["place"]["line"]) == ("Conv2D", 8)
     assert found["layers"]["steps"] == 7 and found["layers"]["unattributed_share"] < 0.2

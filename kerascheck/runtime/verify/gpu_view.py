@@ -29,3 +29,7 @@ class GpuView:
     """Kernels that exchange data between GPUs."""
     longest_kernels: tuple[tuple[str, float], ...] = ()
     """Names and seconds per step."""
+    peak_bytes: int = 0
+    """Most memory that its allocator held since the process began; 0 if unknown."""
+    limit_bytes: int = 0
+    """Memory that its allocator may take; 0 if unknown."""

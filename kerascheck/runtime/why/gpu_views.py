@@ -21,6 +21,9 @@ def lines(trace: StepTrace) -> Iterator[str]:
         longest = [f"{_short(name)} {seconds / gpu.busy_seconds:.0%}" for name, seconds in gpu.longest_kernels[:_NAMED]]
         if longest and gpu.busy_seconds:
             yield f"  Longest kernels: {', '.join(longest)}."
+        if gpu.peak_bytes:
+            of = f" of {_size(gpu.limit_bytes)}" if gpu.limit_bytes else ""
+            yield f"  Peak of its memory since the start of the process: {_size(gpu.peak_bytes)}{of}."
 
 
 def _shares(gpu: GpuView, step: float) -> Iterator[str]:
@@ -40,6 +43,10 @@ def _copies(gpu: GpuView) -> str:
     size = f"{gpu.copied_bytes / 1e6:,.1f} MB " if gpu.copied_bytes else ""
     hidden = gpu.hidden_copy_seconds / gpu.copy_seconds
     return f"; copies from the host: {size}in {typical([gpu.copy_seconds])}, {hidden:.0%} of it beside kernels"
+
+
+def _size(count: int) -> str:
+    return f"{count / 2**30:,.1f} GiB" if count >= 2**30 else f"{count / 2**20:,.0f} MiB"
 
 
 def _short(name: str) -> str:

@@ -163,6 +163,9 @@ class GpuViewJson(TypedDict):
     hidden_copy_seconds: float
     collective_seconds: float
     longest_kernels: list[tuple[str, float]]
+    peak_bytes: int
+    """0 if unknown, as is ``limit_bytes``."""
+    limit_bytes: int
 
 
 class LayersJson(TypedDict):
@@ -365,7 +368,7 @@ def _stage(stage: Stage, step: Step) -> WhyStageJson:
         "seconds_per_batch": stage.seconds_per_batch,
         "parallelism": stage.parallelism,
         "place": _place(stage_place(stage, step)),
-        "added_by_tensorflow": stage.place is None,
+        "added_by_tensorflow": stage.place is None and not step.recorded,
     }
 
 

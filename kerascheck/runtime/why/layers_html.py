@@ -27,9 +27,14 @@ def html(trace: StepTrace, known: Lines, peaks: Peaks | None) -> Iterator[str]:
     yield from flame_graph.html(trace, known)
     yield from _longest(trace, known)
     whole = "the time of all operations" if trace.busy_share is None else "the time of a step"
+    traced = (
+        " on one batch, which the framework's profiler traced; tracing and reading took "
+        f"{seconds_of(trace.overhead_seconds)}"
+        if trace.overhead_seconds
+        else " of the profile"
+    )
     yield (
-        f'<p class="soft">{escape(layers.by_direction(trace))}. Shares are of {whole} in {trace.steps} steps on '
-        f"one batch, which the framework's profiler traced; tracing and reading took {seconds_of(trace.overhead_seconds)}. "
+        f'<p class="soft">{escape(layers.by_direction(trace))}. Shares are of {whole} in {trace.steps} steps{traced}. '
         f"{percent(trace.fused_share)} of the time is in operations that XLA fused from several layers.</p>"
     )
     if trace.gpus:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,22 +17,22 @@ from typing import TYPE_CHECKING
 from kerascheck.knowledge.classes import OPTIMIZERS
 from kerascheck.knowledge.layers import KNOWN_LAYERS, short_name
 from kerascheck.runtime.plain import restored
+from kerascheck.runtime.verify.analysis import Stage
 from kerascheck.runtime.verify.gpu_view import GpuView
 from kerascheck.runtime.verify.messages import Place, TrainingFacts
 from kerascheck.runtime.verify.rounds import Run
 from kerascheck.runtime.verify.step_trace import OwnerTime, StepTrace
+from kerascheck.runtime.why.created import Created, CreatedLayer, created_by
 from kerascheck.runtime.why.diagnosis import diagnose
 from kerascheck.runtime.why.explain import WhyResult
 from kerascheck.runtime.why.lines import Lines
+from kerascheck.runtime.why.profile_files import NoProfile, ProfileFile, find_profile
 from kerascheck.runtime.why.step import Part, Step
 
 if TYPE_CHECKING:
     from kerascheck.runtime.verify.findings import Linted
 
 _CHILD = Path(__file__).parents[1] / "verify" / "child" / "__main__.py"
-_SUFFIX = ".xplane.pb"
-_LARGEST = 100 << 20
-"""Bytes of a file: read as messages of Python, a real one takes 34 times as much memory, one of empty events 130 times."""
 _LONGEST = 300.0
 """Seconds to read a file."""
 _NUMBERED = re.compile(r"(?:_\d+)+$")
@@ -44,12 +45,10 @@ _PARTS = {
     "waiting": Part.INPUT, "tracing": Part.TRACING, "compiling": Part.COMPILE, "computing": Part.COMPUTE,
     "inside": Part.UNEXPLAINED,
 }  # fmt: skip
+_SHOWN = 0.03
+"""Minimum share of a step for a part to be explained in a remark."""
 _EVERYWHERE = 1 << 30
 """A line number beyond every file."""
-
-
-class NoProfile(Exception):
-    """The profile cannot be read; ``str()`` says why and what to do, in one line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,49 +72,16 @@ class RecordedProfile:
     fused_seconds: float
     total_seconds: float
     gpus: tuple[GpuView, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Created:
-    """Layers that a line of the script creates."""
-
-    kind: str
-    """Class."""
-    place: Place
-    name: str | None
-    """The literal ``name``, if it is given."""
-
-
-def find_profile(folder: str) -> Path:
-    """The profile of the newest recording in a folder of TensorBoard, or the file itself.
-
-    Raises:
-        NoProfile: there is none, or it cannot be read.
-    """
-    given = Path(folder)
-    if given.is_file():
-        found = [given]
-    elif given.is_dir():
-        found = [path for path in given.rglob("*" + _SUFFIX) if path.is_file()]
-    else:
-        raise NoProfile(f"{folder}: there is no such folder")
-    if not found:
-        hint = (
-            "; it has only a .trace.json.gz, which lacks the names of layers"
-            if any(given.rglob("*.trace.json.gz"))
-            else ""
-        )
-        raise NoProfile(f"{folder}: no {_SUFFIX} in it{hint}. TensorBoard keeps them in LOGDIR/plugins/profile/RUN")
-    # The names of recordings are times; hosts of one recording lie side by side.
-    newest = max(found, key=lambda path: (path.parent.stat().st_mtime, path.parent.name))
-    path = min(each for each in found if each.parent == newest.parent)
-    if path.stat().st_size > _LARGEST:
-        raise NoProfile(f"{path}: larger than 100 MiB: record fewer steps, ten are enough")
-    return path
+    stages: tuple[tuple[str, float, float], ...]
+    """Names of the stages of the input pipeline that steps wait for, seconds of waiting, and parallel calls."""
+    stage_names: tuple[str, ...]
+    """Of all stages in the profile."""
+    lacks_programs: bool = False
+    """Whether the reader does not see the programs that XLA compiled, which name the operations of JAX."""
 
 
 def read_profile(path: Path, python: str) -> RecordedProfile:
-    """Read a profile in a process of an interpreter with TensorFlow; it executes nothing of the user.
+    """Read a profile in a process of an interpreter with TensorFlow or JAX; it executes nothing of the user.
 
     Raises:
         NoProfile: it cannot be read.
@@ -133,13 +99,27 @@ def read_profile(path: Path, python: str) -> RecordedProfile:
         if failure is None:
             return restored(RecordedProfile, facts, "the profile")  # type: ignore[no-any-return]
     except (ValueError, IndexError, AttributeError):
-        failure = f"its reader ended with status {ran.returncode}"
-    if failure == "no tensorflow":
-        raise NoProfile(f"{python} has no TensorFlow, which reads profiles: pip install tensorflow there, or --python")
+        failure = _ended(ran.returncode)
+    if failure == "no reader":
+        raise NoProfile(
+            f"{python} has neither TensorFlow nor JAX, which read profiles: pip install tensorflow there, or name "
+            "another interpreter with --python"
+        )
     hint = ""
     if failure == "it shows no steps":
         hint = ': record at least three, such as with TensorBoard(profile_batch=(10, 20)) or jax.profiler.start_trace("DIR")'
     raise NoProfile(f"{path}: {failure}{hint}")
+
+
+def _ended(status: int) -> str:
+    """Say how the reader ended without an answer."""
+    if status >= 0:
+        return f"its reader ended with status {status}"
+    try:
+        name = signal.Signals(-status).name
+    except ValueError:
+        name = f"signal {-status}"
+    return f"its reader was ended by {name}, perhaps for lack of memory: record fewer steps, ten are enough"
 
 
 def explain_profile(folder: str, python: str, lint: Callable[[], Linted]) -> WhyResult:
@@ -147,27 +127,38 @@ def explain_profile(folder: str, python: str, lint: Callable[[], Linted]) -> Why
 
     Args:
         folder: of TensorBoard or ``jax.profiler``, or a file.
-        python: an interpreter with TensorFlow, which reads profiles.
+        python: an interpreter with TensorFlow or JAX, which read profiles.
         lint: returns the findings.
 
     Raises:
         NoProfile: there is none, or it cannot be read.
         OSError: no process can be started.
     """
-    path = find_profile(folder)
-    profile = read_profile(path, python)
+    file = find_profile(folder)
+    profile = read_profile(file.path, python)
     linted = lint()
     diagnosis = diagnose(step_of(profile, linted), linted.findings, Lines(linted.sources))
-    return WhyResult(Run(), linted, replace(diagnosis, remarks=list(_remarks(path, profile))))
+    return WhyResult(Run(), linted, replace(diagnosis, remarks=list(_remarks(file, profile))))
 
 
-def _remarks(path: Path, profile: RecordedProfile) -> Iterator[str]:
-    yield f"read from {profile.steps} steps of {path.name.removesuffix(_SUFFIX)}, recorded {_day(path)}"
-    if profile.fits:
+def _remarks(file: ProfileFile, profile: RecordedProfile) -> Iterator[str]:
+    host = f"1 of {file.hosts} hosts: {file.host}" if file.hosts > 1 else file.host
+    yield f"read from {profile.steps} steps of {host}, recorded {_day(file.path)}"
+    if file.hosts > 1:
+        yield "--profile FILE reads the profile of another host"
+    if not file.searched_all:
+        yield "the folder has more entries than are searched: --profile LOGDIR/plugins/profile/RUN names a recording"
+    if profile.lacks_programs:
+        yield (
+            "JAX shows no compiled programs in a profile, so layers are unknown: "
+            "--python names an interpreter that has TensorFlow"
+        )
+    least = _SHOWN * profile.seconds_per_step
+    if profile.parts.get("between", 0.0) >= least and profile.fits and profile.backend != "jax":
         yield "the fixed cost is the time between compiled steps: Keras's own work, and callbacks"
-    if profile.parts.get("inside") or profile.backend == "jax":
+    if profile.parts.get("inside", 0.0) >= least or profile.backend == "jax":
         yield "unexplained is time without an operation: inside the compiled step, or of the host"
-    yield "lines are known where the script creates layers of a class on one line, or names them"
+    yield "lines are known where one line of the script creates layers of a class or a stage, or names a layer"
 
 
 def _day(path: Path) -> str:
@@ -177,12 +168,13 @@ def _day(path: Path) -> str:
 def step_of(profile: RecordedProfile, linted: Linted) -> Step:
     """The step that the profile shows, with its layers where their names tell them."""
     # Functions of JAX return before they compute: their calls do not tell whose Python runs meanwhile.
-    between = Part.OVERHEAD if profile.fits else Part.UNEXPLAINED if profile.backend == "jax" else Part.PYTHON
+    between = Part.UNEXPLAINED if profile.backend == "jax" else Part.OVERHEAD if profile.fits else Part.PYTHON
+    created = created_by(linted)
     parts: dict[Part, float] = defaultdict(float)
     for name, part in {**_PARTS, "between": between}.items():
         if profile.parts.get(name, 0.0) > 0:
             parts[part] += profile.parts[name]
-    facts = TrainingFacts(step_trace=_trace(profile, _Names(list(created_layers(linted)))))
+    facts = TrainingFacts(step_trace=_trace(profile, _Names(created.layers)))
     used = [(path, 1, _EVERYWHERE) for path in linted.sources]
     return Step(
         "fit" if profile.fits else "training loop",
@@ -190,30 +182,22 @@ def step_of(profile: RecordedProfile, linted: Linted) -> Step:
         parts,
         None,
         used,
+        _stages(profile, created),
         gpus=[f"GPU {each.number}" for each in profile.gpus],
         backend=profile.backend,
         facts=facts,
+        recorded=True,
     )
 
 
-def created_layers(linted: Linted) -> Iterator[Created]:
-    """The calls in the script and its own modules that create layers of Keras."""
-    from kerascheck.interpreter.values import constant
-    from kerascheck.lint.analyze_file import Analysis, FileResult, with_large_stack
-    from kerascheck.project.config import Configuration
-
-    def look() -> list[Created]:
-        found, configuration = [], Configuration()
-        for path, source in linted.sources.items():
-            module = Analysis([source]).load(source, configuration.for_file(path), FileResult(path))
-            for call in module.run.calls if module is not None else ():
-                if call.module is module and call.name in KNOWN_LAYERS:
-                    name = constant(call.keyword("name"))
-                    line = source.locate(*module.range_of(call.node)).line
-                    found.append(Created(short_name(call.name), (path, line), name if isinstance(name, str) else None))
-        return found
-
-    yield from with_large_stack(look)
+def _stages(profile: RecordedProfile, created: Created) -> list[Stage]:
+    """The stages that steps wait for, with their lines."""
+    total = sum(seconds for _, seconds, _ in profile.stages)
+    found = []
+    for name, seconds, parallelism in profile.stages:
+        place = created.stage_place(name, profile.stage_names)
+        found.append(Stage(name, place, seconds, seconds / total, parallelism, near=place))
+    return found
 
 
 def _trace(profile: RecordedProfile, names: _Names) -> StepTrace:
@@ -244,7 +228,7 @@ def _trace(profile: RecordedProfile, names: _Names) -> StepTrace:
 class _Names:
     """The names that Keras gives operations: those of the script, or classes in snake case with a number."""
 
-    def __init__(self, created: list[Created]) -> None:
+    def __init__(self, created: Sequence[CreatedLayer]) -> None:
         kinds = {short_name(name) for name in KNOWN_LAYERS} | {each.kind for each in created}
         self._kinds = {_WORDS.sub("_", kind).lower(): kind for kind in kinds}
         self._optimizers = {kind.lower(): kind for kind in OPTIMIZERS}

@@ -31,7 +31,9 @@ _RARE = 0.005
 _EXPLAINED = 0.03
 """Minimum share of a step for a part's cause to be shown."""
 _CONTEXT = 2
-_OF_PYTHON = {True: "the Python of this part", False: "the time of all stages"}
+_OF_PYTHON = "the Python of this part"
+_OF_STAGES = {False: "the time of all stages", True: "the time that steps wait for stages"}
+"""By whether the steps are recorded."""
 _HIT = ' class="hit"'
 _LAST_PRINTED = 20
 _FEWEST_STEPS, _SHORTEST_SECONDS = 12, 0.3
@@ -144,7 +146,9 @@ def _proof(verdict: Verdict) -> Iterator[str]:
 
 
 def _sentence(text: str) -> str:
-    return _ended(text[:1].upper() + text[1:])
+    # A name of the program, such as "map()", stays as it is.
+    is_name = any(character in text.split(" ", 1)[0] for character in "(._")
+    return _ended(text if is_name else text[:1].upper() + text[1:])
 
 
 def _ended(text: str) -> str:
@@ -193,15 +197,15 @@ def _parts(diagnosis: Diagnosis) -> Iterator[str]:
         )
         cause = diagnosis.causes.get(part)
         if cause is not None and step.share(part) >= _EXPLAINED:
-            yield from _cause(cause, diagnosis.lines)
+            yield from _cause(cause, diagnosis.lines, _OF_STAGES[step.recorded])
         yield "</li>"
     yield "</ul></section>"
 
 
-def _cause(cause: Cause, known: Lines) -> Iterator[str]:
+def _cause(cause: Cause, known: Lines, of_stages: str) -> Iterator[str]:
     what = "" if cause.python and cause.path else f"{escape(cause.what)}, "
     place = f"<code>{escape(known.shown(*cause.place))}</code>, " if cause.place else ""
-    of = "the operations of a step" if cause.computes else _OF_PYTHON[cause.python]
+    of = "the operations of a step" if cause.computes else _OF_PYTHON if cause.python else of_stages
     yield f'<p class="note">{what}{place}<span class="soft">{percent(cause.share)} of {of}</span></p>'
     if cause.place:
         yield _excerpt(known, *cause.place)
@@ -301,20 +305,24 @@ def _pipeline(step: Step, known: Lines) -> Iterator[str]:
     before = None
     for stage in reversed(step.stages):
         place = stage.place or step.place
-        yield bar_row(stage.share, "input", _stage(stage, place, known, repeated=place == before))
+        unplaced = "line unknown" if step.recorded else "added by TensorFlow"
+        yield bar_row(stage.share, "input", _stage(stage, place, known, unplaced, repeated=place == before))
         before = place
     yield "</ol></section>"
+    if step.recorded:
+        yield '<p class="soft">Only stages that steps wait for; shares are of that time.</p>'
+        return
     yield (
         '<p class="soft">Shares are of the time of all stages, as TensorFlow\'s own performance model of the running pipeline sees them; '
         "the time is that of one batch, divided by the parallel calls. Stages run at the same time as the training.</p>"
     )
 
 
-def _stage(stage: Stage, place: tuple[str, int] | None, known: Lines, *, repeated: bool) -> str:
+def _stage(stage: Stage, place: tuple[str, int] | None, known: Lines, unplaced: str, *, repeated: bool) -> str:
     parallel = f", {stage.parallelism:.0f} parallel calls" if stage.parallelism >= 2 else ""
     text = f"<p><strong>{escape(stage.name)}</strong> <span class='soft'>{duration(stage.seconds_per_batch)} per batch{parallel}</span></p>"
     if place is None:
-        return text + '<p class="soft">added by TensorFlow</p>'
+        return text + f'<p class="soft">{unplaced}</p>'
     added = "added by TensorFlow for " if stage.place is None else ""
     text += f'<p class="soft">{added}<code>{escape(known.shown(*place))}</code></p>'
     return text if repeated else text + source_line(known, *place)

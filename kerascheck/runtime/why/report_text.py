@@ -20,6 +20,7 @@ from kerascheck.runtime.why.wording import nothing_said, seconds_of, words_of
 
 if TYPE_CHECKING:
     from kerascheck.runtime.verify.gpu_summary import GpuSummary
+    from kerascheck.runtime.verify.step_trace import StepTrace
     from kerascheck.runtime.verify.verdict import Verdict
     from kerascheck.runtime.why.explain import WhyResult
 
@@ -115,18 +116,23 @@ def _layers(diagnosis: Diagnosis, width: int) -> Iterator[str]:
     trace = diagnosis.step.facts.step_trace
     if trace is None or not any(diagnosis.step.share(part) >= _SHOWN_SHARE for part in _COMPUTING):
         return
-    text = "  Operations: "
-    for each in layers.by_row(trace, diagnosis.lines):
-        more = f"{'' if text.endswith(': ') else ', '}{each}"
-        if len(text + more) > width:
-            break
-        text += more
-    yield text
-    yield from _wrapped(layers.by_direction(trace), width, "  ")
+    if trace.rows:
+        yield _operations(trace, diagnosis.lines, width)
+        yield from _wrapped(layers.by_direction(trace), width, "  ")
     for line in gpu_views.lines(trace):
         yield _shortened(f"  {line}", width)
     for sentence in roofline.sentences(diagnosis.step):
         yield from _wrapped(f"{sentence}.", width, "  ")
+
+
+def _operations(trace: StepTrace, lines: Lines, width: int) -> str:
+    text = "  Operations: "
+    for each in layers.by_row(trace, lines):
+        more = f"{'' if text.endswith(': ') else ', '}{each}"
+        if len(text + more) > width:
+            break
+        text += more
+    return text
 
 
 def _of(cause: Cause, lines: Lines) -> str:

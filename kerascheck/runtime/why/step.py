@@ -111,6 +111,8 @@ class Step:
     facts: TrainingFacts = TrainingFacts()
     unknown: Sequence[str] = ()
     """Failed measurements and their reasons, for display."""
+    recorded: bool = False
+    """Whether a recorded profile shows it, so nothing was measured here."""
 
     def share(self, part: Part) -> float:
         """Share of a part in the step, 0 to 1."""

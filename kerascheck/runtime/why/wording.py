@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
+from kerascheck.knowledge.datasets import methods_of_iterator
 from kerascheck.lint.pipeline import processors
 from kerascheck.runtime.verify.messages import Compilations, EmbeddingTable, Validation
 from kerascheck.runtime.why import layers, roofline
@@ -38,7 +39,9 @@ def headline(step: Step, limit: float) -> str:
         Part.PYTHON: f"your own Python between the calls of the step takes {share} of the time",
         Part.EAGER: f"the step runs eagerly: {share} of its time goes to operations that Python starts one by one",
         Part.INSIDE: f"Python that the step calls takes {share} of its time",
-        Part.OVERHEAD: f"{share} of a step is a fixed cost, however small the batch",
+        Part.OVERHEAD: f"{share} of a step passes between the compiled steps"
+        if step.recorded
+        else f"{share} of a step is a fixed cost, however small the batch",
         Part.COMPUTE: f"the {_device(step)} computes {share} of a step",
         Part.STEP: f"the step itself takes {share} of the time",
         Part.EPOCHS: f"{share} of the time goes to the start of each epoch, before its first step",
@@ -52,7 +55,7 @@ def headline(step: Step, limit: float) -> str:
         Part.COMPILE: f"the step is compiled again for new shapes, which takes {share} of the time",
         Part.LOOKUP: f"layers of the model for text and categories take {share} of a step",
         Part.TABLES: f"the optimizer updates whole embedding tables in every step, which takes {share} of it",
-        Part.UNEXPLAINED: f"{share} of a step is not explained by what was measured",
+        Part.UNEXPLAINED: f"{share} of a step is not explained by {'the profile' if step.recorded else 'what was measured'}",
     }[first]
     if first in (Part.INPUT, Part.PREDICT, Part.START, Part.VALIDATION, Part.FIT, Part.UNEXPLAINED) or not step.stages:
         return said
@@ -110,6 +113,11 @@ def _about_input(step: Step, cause: Cause | None, uncovered: str) -> str:
             "the batches are made in other processes, which cannot be seen from here: time __getitem__ of the "
             "PyDataset by itself"
         )
+    if cause is None and step.recorded:
+        return (
+            "the profile shows no stage of a tf.data pipeline that takes this time; where the script can run, why without "
+            "--profile sees the Python that makes the batches"
+        )
     if cause is None:
         return (
             "no single stage or line was seen to take the time that a step waits: run it again when the "
@@ -133,11 +141,18 @@ def _about_input(step: Step, cause: Cause | None, uncovered: str) -> str:
             "the shuffle buffer fills again in every pass: shuffle file names or indices before they are "
             "loaded, or cache() what is loaded before it is shuffled"
         )
+    if "Generator" in cause.what:
+        return (
+            "from_generator() runs your Python in one thread, and that is the slowest stage: make the generator cheaper, or "
+            "read the data with tf.data and map(..., num_parallel_calls=tf.data.AUTOTUNE)"
+        )
     if fed_by in ("arrays", "generator") and step.kind == "fit":
         return f"Keras reads {cause.what} through a pipeline of its own, which has no faster setting; pass fit a tf.data dataset"
-    parallel = " although it runs in parallel already" if stage is not None and stage.parallelism > 1 else ""
-    kept = ", or cache() its results if they never change" if "Map" in cause.what else ""
-    return f"{words_of(cause.what)} is the slowest stage{parallel}: let it do less{kept}"
+    words = words_of(cause.what)
+    are, run = ("are", "they run") if " and " in words else ("is", "it runs")
+    parallel = f", although {run} in parallel already" if stage is not None and stage.parallelism > 1 else ""
+    kept = ", or cache() the results if they never change" if "Map" in cause.what else ""
+    return f"{words} {are} the slowest stage{parallel}: do less there{kept}"
 
 
 def _feeder_kind(step: Step) -> str:
@@ -157,16 +172,9 @@ def _workers(step: Step, fed_by: str) -> str:
     )
 
 
-_METHODS = {"generator": "from_generator"}
-
-
 def words_of(stage: str) -> str:
     """A stage in terms of dataset methods: "map() and batch()" for "MapAndBatch"; other names stay unchanged."""
-    if " " in stage:
-        return stage
-    bare = stage.removesuffix("V2").removesuffix("V3").removesuffix("V4").replace("Parallel", "")
-    methods = ("".join("_" + c.lower() if c.isupper() else c for c in name).strip("_") for name in bare.split("And"))
-    return " and ".join(f"{_METHODS.get(method, method)}()" for method in methods)
+    return stage if " " in stage else " and ".join(f"{method}()" for method in methods_of_iterator(stage))
 
 
 def _about_epochs(step: Step, cause: Cause | None) -> str:
@@ -210,6 +218,11 @@ def _called_directly(step: Step) -> str:
 
 
 def _about_overhead(step: Step) -> str:
+    if step.recorded:
+        return (
+            "Keras and its callbacks take this time between the compiled steps: let callbacks do less after every batch, use "
+            "a larger batch_size, or pass steps_per_execution=16 to compile()"
+        )
     batch = f"a batch of {step.batch_size}" if step.batch_size else "this batch"
     text = f"{batch} does not keep the {_device(step)} busy: "
     optimizer = _optimizer_of_overhead(step)
@@ -268,6 +281,8 @@ def _about_start(step: Step, cause: Cause | None) -> str:
 
 def _about_shapes(step: Step) -> str:
     known, model = step.facts.new_shapes, step.facts.model
+    if step.recorded:
+        return "XLA compiles while steps run: pad the batches to one shape, or to a few"
     if known is None:
         compiled = step.facts.compiled or Compilations()
         names = ", ".join(list(compiled.functions)[:3])
@@ -437,8 +452,9 @@ def remarks(step: Step, lines: Lines) -> Iterator[str]:
 
 
 def _about_tracing(step: Step, cause: Cause | None) -> str:
+    traced = "graphs" if step.recorded else f"{step.new_traces} graphs"
     return (
-        f"{step.new_traces} graphs were traced while steps were measured; pass tensors of the same shapes and dtypes, no "
+        f"{traced} were traced while steps were {'recorded' if step.recorded else 'measured'}; pass tensors of the same shapes and dtypes, no "
         "Python numbers, or set reduce_retracing=True"
     )
 
@@ -451,6 +467,12 @@ def _about_fits(step: Step, cause: Cause | None) -> str:
 
 
 def _about_unexplained(step: Step) -> str:
+    if step.recorded:
+        host = ": on JAX, the host then makes batches, runs callbacks or reads results" * (step.backend == "jax")
+        return (
+            f"no operation runs in this time, and no event of the profile tells why{host}. Where the script can run, why "
+            "without --profile measures it"
+        )
     if step.unknown:
         return f"waiting for data was not told from the step itself; not measured: {step.unknown[0]}"
     return (

@@ -1,7 +1,8 @@
 """A GPU's own view of some steps: kernels, copies and gaps, from the planes that CUPTI fills.
 
 Names of threads: "Stream #13(Compute)", "Stream #14(MemcpyH2D)"; the statistic "memcpy_details" has "size:" and bytes
-(``xla/backends/profiler/gpu/cupti_collector.cc``).
+(``xla/backends/profiler/gpu/cupti_collector.cc``). The host's plane has the events of the allocators
+(``xla/tsl/framework/bfc_allocator.cc``, read by ``xplane_to_memory_profile.cc``).
 """
 
 import collections
@@ -15,6 +16,8 @@ _TO_DEVICE = re.compile(r"MemcpyH2D|HtoD", re.IGNORECASE)
 _COLLECTIVE = re.compile(r"nccl|ncclKernel|AllReduce|rccl", re.IGNORECASE)
 _SIZE = re.compile(r"\bsize:(\d+)")
 _MOST_KERNELS = 8
+_ALLOCATIONS = ("MemoryAllocation", "MemoryDeallocation")
+_ALLOCATOR = re.compile(r"^GPU_(\d+)_")
 
 
 def devices_of(planes):
@@ -34,6 +37,21 @@ def views(planes, steps):
         for t in (e.start, e.end)
     ]
     return [view(device, [], (min(times), max(times)), steps) for device in devices] if times else []
+
+
+def memory_peaks(host):
+    """Peak and limit of each GPU's allocator in bytes, by number of the GPU; the peak counts since the process began."""
+    found: dict = {}
+    for _, events in host:
+        for event in events:
+            allocator = _ALLOCATOR.match(str(event.stats.get("allocator_name"))) if event.name in _ALLOCATIONS else None
+            if allocator:
+                stats = event.stats
+                limit = sum(int(stats.get(f"bytes_{part}") or 0) for part in ("reserved", "allocated", "available"))
+                known = found.setdefault(int(allocator[1]), {"peak_bytes": 0, "limit_bytes": 0})
+                known["peak_bytes"] = max(known["peak_bytes"], int(stats.get("peak_bytes_in_use") or 0))
+                known["limit_bytes"] = max(known["limit_bytes"], limit if "bytes_available" in stats else 0)
+    return found
 
 
 def view(device, waiting, window, steps):

@@ -29,12 +29,16 @@ def covered(times, by):
 
 def minus(times, without):
     """The part of ``times`` that does not lie in ``without``; both are unions."""
-    found = []
+    found, position = [], 0
     for start, end in times:
-        for first, last in covered([(start, end)], without):
-            if first > start:
-                found.append((start, first))
-            start = last
+        while position < len(without) and without[position][1] <= start:
+            position += 1
+        at = position
+        while at < len(without) and without[at][0] < end:
+            if without[at][0] > start:
+                found.append((start, without[at][0]))
+            start = without[at][1]
+            at += 1
         if end > start:
             found.append((start, end))
     return found

@@ -10,6 +10,9 @@ _HOST = "/host:CPU"
 _METADATA = "/host:metadata"
 _COPY = re.compile(r"^(?:Memcpy|Memset)|\[CUDA mem", re.IGNORECASE)
 _UNNAMED = "kernel:Kernel"  # has the form of an operation's name
+_UNUSED = re.compile(r"^\$(?!trainer\.py:)|^ThreadpoolListener::")
+"""Functions of Python outside of Keras's trainer, and work of idle threads: often most of the events."""
+_NO_STATS: dict = {}
 
 
 class Event:
@@ -29,10 +32,22 @@ class Event:
         return self.stats.get("tf_op") or self.name, self.stats.get("hlo_op"), self.stats.get("hlo_module")
 
 
+def reader():
+    """(:func:`read_by_tensorflow` or :func:`planes_by_jax`, whether it reads programs); raises ImportError without both."""
+    try:
+        import tensorflow.compiler.xla.service.hlo_pb2
+        import tensorflow.tsl.profiler.protobuf.xplane_pb2  # noqa: F401
+    except ImportError:
+        from jax.profiler import ProfileData  # noqa: F401
+
+        return lambda path: (planes_by_jax(path), {}), False
+    return read_by_tensorflow, True
+
+
 def read_by_tensorflow(path):
     """Planes of a file, (name, [(name of a thread, events)]), and the computations of each program that XLA compiled.
 
-    Needs the protocol buffers of TensorFlow; raises ImportError without them, and google.protobuf's DecodeError.
+    Needs the protocol buffers of TensorFlow; raises google.protobuf's DecodeError.
     """
     from tensorflow.compiler.xla.service import hlo_pb2
     from tensorflow.tsl.profiler.protobuf import xplane_pb2
@@ -41,11 +56,14 @@ def read_by_tensorflow(path):
         space = xplane_pb2.XSpace.FromString(stream.read())
     planes, programs = [], {}
     for plane in space.planes:
-        names = {key: each.name for key, each in plane.event_metadata.items()}
+        names = {key: each.name for key, each in plane.event_metadata.items() if not _UNUSED.match(each.name)}
         # Values refer to texts by the same numbers.
         texts = {key: each.name for key, each in plane.stat_metadata.items()}
         threads = [
-            (line.name, [_event(event, line.timestamp_ns, names, texts) for event in line.events])
+            (
+                line.name,
+                [_event(each, line.timestamp_ns, names, texts) for each in line.events if each.metadata_id in names],
+            )
             for line in plane.lines
         ]
         planes.append((plane.name, threads))
@@ -59,7 +77,7 @@ def read_by_tensorflow(path):
 def _event(event, origin, names, texts):
     start = origin + event.offset_ps / 1000
     stats = {texts.get(stat.metadata_id): _value(stat, texts) for stat in event.stats}
-    return Event(start, start + event.duration_ps / 1000, names.get(event.metadata_id, ""), stats)
+    return Event(start, start + event.duration_ps / 1000, names[event.metadata_id], stats or _NO_STATS)
 
 
 def _value(stat, texts):
@@ -67,17 +85,29 @@ def _value(stat, texts):
     return texts.get(stat.ref_value, "") if kind == "ref_value" else getattr(stat, kind) if kind else None
 
 
-def read_by_jax(path):
-    """Like :func:`read_by_tensorflow`; JAX knows the programs that it has compiled."""
-    jax = sys.modules["jax"]
-    planes = [
-        (plane.name, [(line.name, [_by_jax(event) for event in line.events]) for line in plane.lines])
-        for plane in jax.profiler.ProfileData.from_file(path).planes
+def planes_by_jax(path):
+    """The planes, see :func:`read_by_tensorflow`; JAX does not show the programs in a file."""
+    from jax.profiler import ProfileData
+
+    return [
+        (
+            plane.name,
+            [
+                (line.name, [_by_jax(event) for event in line.events if not _UNUSED.match(event.name)])
+                for line in plane.lines
+            ],
+        )
+        for plane in ProfileData.from_file(path).planes
     ]
+
+
+def read_by_jax(path):
+    """Like :func:`read_by_tensorflow` in the process that computed: JAX knows the programs that it has compiled."""
+    planes = planes_by_jax(path)
     used = {event.stats.get("hlo_module") for _, threads in planes for _, events in threads for event in events}
     modules = [
         module
-        for executable in jax.devices()[0].client.live_executables()
+        for executable in sys.modules["jax"].devices()[0].client.live_executables()
         for module in executable.hlo_modules()
         if module.name in used
     ]
@@ -86,7 +116,7 @@ def read_by_jax(path):
 
 
 def _by_jax(event):
-    return Event(event.start_ns, event.start_ns + event.duration_ns, event.name, dict(event.stats))
+    return Event(event.start_ns, event.start_ns + event.duration_ns, event.name, dict(event.stats) or _NO_STATS)
 
 
 def computing(planes):
