@@ -46,6 +46,8 @@ class Why:
         json: file for the report as JSON.
         html: file for the report as a page.
         log_dir: folder for the report as text in TensorBoard.
+        layers: whether to record a few steps after the measurement with the profiler of TensorFlow or JAX, and to divide
+            computing by layer. Reading the profile takes some seconds. Not on PyTorch.
         raise_above: largest share of a step, 0 to 1, by part, such as ``{"waiting for data": 0.5}``.
         verbose: 0 prints nothing.
 
@@ -74,6 +76,7 @@ class Why:
         json: str | os.PathLike[str] | None = None,
         html: str | os.PathLike[str] | None = None,
         log_dir: str | os.PathLike[str] | None = None,
+        layers: bool = False,
         raise_above: Mapping[str, float] | None = None,
         verbose: int = 1,
     ) -> None:
@@ -81,7 +84,7 @@ class Why:
         _validate(raise_above)
         self.options: dict[str, Any] = {
             "after_seconds": after_seconds, "replay": replay, "json": json, "html": html, "log_dir": log_dir,
-            "raise_above": raise_above, "verbose": verbose,
+            "layers": layers, "raise_above": raise_above, "verbose": verbose,
         }  # fmt: skip
         self.reports: list[Report] = []
         self._fitted: Any = None
@@ -146,6 +149,10 @@ class Why:
         watch = FitWatch(
             self._fitted, frame, _backend_of(self._fitted), splits=self.options["replay"], is_quiet=self._is_quiet
         )
+        if self.options["layers"]:
+            from kerascheck.runtime.live.profiled_steps import ProfiledSteps
+
+            watch.profiled = ProfiledSteps(watch.backend)
         watch.on_step, watch.on_epoch, watch.on_fault = self._step_ended, self._epoch_ended, self._failed
         watch.attach()
         self._watch, self._began = watch, time.perf_counter()
@@ -168,12 +175,12 @@ class Why:
         after, watch = self.options["after_seconds"], self._watch
         if watch is None or after is None or time.perf_counter() - self._began < after:
             return
-        if watch.schedule is not None and watch.schedule.is_usable:
+        if watch.schedule is not None and watch.schedule.is_usable and not watch.awaits_profile:
             self._finish(in_epoch=True)
 
     def _epoch_ended(self) -> None:
         watch = self._watch
-        if watch is not None and watch.schedule is not None and watch.schedule.is_usable:
+        if watch is not None and watch.schedule is not None and watch.schedule.is_usable and not watch.awaits_profile:
             self._finish()
 
     def _finish(self, *, in_epoch: bool = False) -> None:
@@ -208,6 +215,7 @@ class Why:
     def _diagnosed(self) -> Report:
         from kerascheck.runtime.live import report
         from kerascheck.runtime.live.account import account_of
+        from kerascheck.runtime.live.profiled_steps import with_layers
         from kerascheck.runtime.why.diagnosis import diagnose
         from kerascheck.runtime.why.lines import Lines
 
@@ -215,6 +223,9 @@ class Why:
         linted, notes = self._take_findings()
         texts = {path: source.text for path, source in linted.sources.items()}
         step = account_of(self._fitted, self._watch, texts, self._code.translate, alone=not self.reports)
+        if self._watch.profiled is not None:
+            step, failure = with_layers(step, self._watch.profiled, self._fitted, linted)
+            notes += [] if failure is None else [f"the layers of a step were not measured: {failure}"]
         return report.made(diagnose(step, linted.findings, Lines(linted.sources)), linted, notes)
 
     def _take_findings(self) -> tuple[Linted, list[str]]:

@@ -65,6 +65,7 @@ class Extension:
         """Run the cell, and say where a step of its training goes.
 
             %%why
+            %%why --layers
             %%why --json why.json --html why.html --after-seconds 60
 
         The training itself stays the same. The callback kerascheck.callbacks.Why measures calls of fit. A hand-written

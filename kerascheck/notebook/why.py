@@ -127,6 +127,7 @@ def _parsed(line: str) -> dict[str, Any]:
     parser = _Parser(add_help=False)
     for name, kind in (("json", str), ("html", str), ("after-seconds", float)):
         parser.add_argument(f"--{name}", type=kind)
+    parser.add_argument("--layers", action="store_true")
     return vars(parser.parse_args(shlex.split(line)))
 
 

@@ -40,7 +40,7 @@ def measured(request, tmp_path_factory):
     """Trainings on each framework."""
     if request.param not in ("tensorflow", "jax"):
         pytest.importorskip(request.param)
-    names = ["generator", "in_arrays", "eager", "short", "interrupted"]
+    names = ["generator", "in_arrays", "eager", "short", "interrupted", "with_layers"]
     return run(tmp_path_factory.mktemp("live"), ENVIRONMENTS[request.param], *names)
 
 
@@ -93,6 +93,24 @@ def test_a_slow_callback_is_named_with_its_line(measured):
 @alone
 def test_an_eager_step_is_called_eager(measured):
     assert of_steps(measured["eager"]["report"])[0] == "operations run one by one"
+
+
+@slow
+@alone
+def test_layers_are_profiled_without_a_trace(measured, request):
+    found = measured["with_layers"]
+    assert found["with"] == found["without"]
+    assert not found["left"]
+    if "torch" in request.node.name:
+        assert found["rows"] is None
+        assert found["notes"] == ["the layers of a step were not measured: the profiler of torch is not read here"]
+        return
+    rows = {(role, kind): (place, share) for role, kind, place, share in found["rows"]}
+    assert rows["layer", "Dense"][0] is None  # two lines create layers of this class
+    assert rows["layer", "Dropout"][0][1] == line_of("layers.Dropout(0.3)")
+    assert sum(share for _, share in rows.values()) > 0.7
+    assert any(name.startswith("dense") for name in found["layers"])
+    assert found["flame"]
 
 
 @slow

@@ -5,12 +5,14 @@ The last line printed is a JSON object by name: reports, a digest of the weights
 
 import contextlib
 import copy
+import glob
 import hashlib
 import io
 import json
 import os
 import random
 import sys
+import tempfile
 import threading
 import time
 
@@ -131,6 +133,30 @@ def eager():
 
 def heavy():
     return both(lambda: arrays(800), batch_size=BATCH * 4, epochs=8, model=lambda: model(6000))
+
+
+def with_layers():
+    """A training whose layers are profiled, and what it leaves behind."""
+    folders = set(glob.glob(os.path.join(tempfile.gettempdir(), "kerascheck-profile-*")))
+    epochs = []
+
+    class Reported(keras.callbacks.Callback):
+        def on_epoch_end(self, epoch, logs=None):
+            epochs.append(epoch)
+            self.model.stop_training = why.report is not None
+
+    why, given = Why(verbose=0, layers=True), {"batch_size": BATCH * 4}
+    found = {"with": train(why, arrays(), model(3000), callbacks=[Reported()], epochs=500, **given)}
+    found["without"] = train(None, arrays(), model(3000), epochs=len(epochs), **given)
+    trace = why.report.diagnosis.step.facts.step_trace
+    return found | {
+        "report": report(why),
+        "notes": list(why.report.notes),
+        "rows": [[row.role, row.kind, row.place, trace.share(row)] for row in trace.rows] if trace else None,
+        "layers": [layer.name for layer in trace.layers] if trace else None,
+        "flame": 'class="flame"' in why.report.html(),
+        "left": sorted(set(glob.glob(os.path.join(tempfile.gettempdir(), "kerascheck-profile-*"))) - folders),
+    }
 
 
 def watching_only():

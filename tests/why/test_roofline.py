@@ -182,6 +182,7 @@ def test_peaks_beside_other_programs_are_no_limits():
 def test_what_is_unknown_is_said():
     trace = traced(row("LSTM", 0.01, None, None))
     assert list(roofline.sentences(step(trace))) == [] and "100% of the operations" in roofline.remark(step(trace))
+    assert roofline.remark(step(replace(trace, counted=False))) is None
     assert "Some Card" in roofline.remark(step(trace, gpus=("Some Card",)))
     assert "no shape" in roofline.remark(step(trace, failures={"costs": "ValueError: no shape"}))
     assert roofline.remark(step(None)) is None

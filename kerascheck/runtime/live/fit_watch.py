@@ -9,7 +9,7 @@ import time
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kerascheck.runtime.live import feeding
 from kerascheck.runtime.live.fit_frame import FitFrame
@@ -19,6 +19,9 @@ from kerascheck.runtime.verify.child.frames import user_stack
 from kerascheck.runtime.verify.child.load import CpuLoad
 from kerascheck.runtime.verify.child.patches import Patches
 from kerascheck.runtime.verify.child.sampler import Sampler
+
+if TYPE_CHECKING:
+    from kerascheck.runtime.live.profiled_steps import ProfiledSteps
 
 _WARM_UP_STEPS = 3
 _LONGEST_SLICE = 30.0
@@ -99,6 +102,8 @@ class FitWatch:
         """Why batches are not read apart from the step; empty if they are."""
         self.is_done = False
         """Whether all modes have enough steps."""
+        self.profiled: ProfiledSteps | None = None
+        """Records some steps after the measurement."""
         self._thread = threading.get_ident()
         self._splits, self._is_quiet = splits, is_quiet
         self._on_step, self._on_callbacks = Patches(), Patches()
@@ -142,6 +147,8 @@ class FitWatch:
         """Remove all wrappers and stop the profiler; may be called again."""
         for sampler in self.samplers:
             sampler.stop()
+        if self.profiled is not None:
+            self.profiled.close()
         self._on_callbacks.undo()
         self._on_step.undo()
 
@@ -151,6 +158,11 @@ class FitWatch:
         patches.set(owner, name, lambda *args, **kwargs: wrapper(original, *args, **kwargs))
 
     # Steps ------------------------------------------------------------------------------------------------------
+
+    @property
+    def awaits_profile(self) -> bool:
+        """Whether the steps to profile have not ended yet."""
+        return self.profiled is not None and not (self.is_done and self.profiled.is_over)
 
     @property
     def _mode(self) -> Mode | None:
@@ -212,7 +224,7 @@ class FitWatch:
         now = time.perf_counter()
         self._callbacks += now - start
         try:
-            self._step_ended(now)
+            self._step_ended(now, logs)
         except Exception as problem:
             self.detach()
             self.on_fault(problem)
@@ -220,15 +232,18 @@ class FitWatch:
         # What runs here, such as the report, is no part of a step.
         self._last = time.perf_counter()
 
-    def _step_ended(self, now: float) -> None:
+    def _step_ended(self, now: float, logs: Any) -> None:
         self._steps += 1
         if self.epochs:
             self.epochs[-1].steps += self._steps_per_call
         if self._steps == 1:
             self.start_seconds = now - self._began
-        if self._schedule is not None and not self.is_done:
+        if self.is_done:
+            if self.profiled is not None and not self.profiled.is_over:
+                self.profiled.step_ended(logs)
+        elif self._schedule is not None:
             self._measured(self._schedule, now)
-        elif self._schedule is None and self._steps >= _WARM_UP_STEPS:
+        elif self._steps >= _WARM_UP_STEPS:
             self._start_measuring()
         self._call = self._fetch = self._callbacks = 0.0
         self._starts_epoch = False
@@ -275,6 +290,8 @@ class FitWatch:
         """End the measurement of steps; the times of epochs are still taken."""
         self.is_done = True
         self._on_step.undo()
+        if self.profiled is not None:
+            self.profiled.begin()
 
     # Epochs -----------------------------------------------------------------------------------------------------
 

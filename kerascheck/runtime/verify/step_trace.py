@@ -85,6 +85,8 @@ class StepTrace:
     """Seconds per traced step in which at least one operation runs, on a GPU a kernel; None if unknown."""
     overhead_seconds: float = 0.0
     """Duration of the trace and of reading it; 0 for a recorded profile."""
+    counted: bool = True
+    """Whether floating-point operations and bytes were counted."""
     total_flops: float | None = None
     """Floating-point operations per step of all operations; None if some are unknown."""
     total_bytes: float | None = None

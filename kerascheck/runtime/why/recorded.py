@@ -4,29 +4,26 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import signal
 import subprocess
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kerascheck.knowledge.classes import OPTIMIZERS
-from kerascheck.knowledge.layers import KNOWN_LAYERS, short_name
 from kerascheck.runtime.plain import restored
 from kerascheck.runtime.verify.analysis import Stage
 from kerascheck.runtime.verify.gpu_view import GpuView
-from kerascheck.runtime.verify.messages import Place, TrainingFacts
+from kerascheck.runtime.verify.messages import TrainingFacts
 from kerascheck.runtime.verify.rounds import Run
-from kerascheck.runtime.verify.step_trace import OwnerTime, StepTrace
-from kerascheck.runtime.why.created import Created, CreatedLayer, created_by
+from kerascheck.runtime.why.created import Created, created_by
 from kerascheck.runtime.why.diagnosis import diagnose
 from kerascheck.runtime.why.explain import WhyResult
 from kerascheck.runtime.why.lines import Lines
 from kerascheck.runtime.why.profile_files import NoProfile, ProfileFile, find_profile
+from kerascheck.runtime.why.profile_layers import LayerNames, trace_of
 from kerascheck.runtime.why.step import Part, Step
 
 if TYPE_CHECKING:
@@ -35,12 +32,6 @@ if TYPE_CHECKING:
 _CHILD = Path(__file__).parents[1] / "verify" / "child" / "__main__.py"
 _LONGEST = 300.0
 """Seconds to read a file."""
-_NUMBERED = re.compile(r"(?:_\d+)+$")
-"""What Keras and TensorFlow append to names that repeat."""
-_WORDS = re.compile(r"(?<=.)(?=[A-Z][a-z])|(?<=[a-z])(?=[A-Z])")
-"""Where Keras's default names have "_": "max_pooling2d" for MaxPooling2D (keras/src/utils/naming.py)."""
-_ROLES = {"compile_loss": "loss", "compile_metrics": "metric"}
-"""By the scopes that Keras 3 opens around them."""
 _PARTS = {
     "waiting": Part.INPUT, "tracing": Part.TRACING, "compiling": Part.COMPILE, "computing": Part.COMPUTE,
     "inside": Part.UNEXPLAINED,
@@ -174,7 +165,7 @@ def step_of(profile: RecordedProfile, linted: Linted) -> Step:
     for name, part in {**_PARTS, "between": between}.items():
         if profile.parts.get(name, 0.0) > 0:
             parts[part] += profile.parts[name]
-    facts = TrainingFacts(step_trace=_trace(profile, _Names(created.layers)))
+    facts = TrainingFacts(step_trace=trace_of(profile, LayerNames(created.layers)))
     used = [(path, 1, _EVERYWHERE) for path in linted.sources]
     return Step(
         "fit" if profile.fits else "training loop",
@@ -198,63 +189,3 @@ def _stages(profile: RecordedProfile, created: Created) -> list[Stage]:
         place = created.stage_place(name, profile.stage_names)
         found.append(Stage(name, place, seconds, seconds / total, parallelism, near=place))
     return found
-
-
-def _trace(profile: RecordedProfile, names: _Names) -> StepTrace:
-    rows: dict[tuple[str, str, Place | None], list[float]] = defaultdict(lambda: [0.0, 0.0])
-    members: dict[tuple[str, str, Place | None], set[str]] = defaultdict(set)
-    for scope, forward, backward in profile.scopes:
-        role, kind, name, place = names.owner(scope.split("/"))
-        members[role, kind, place].add(name)
-        rows[role, kind, place][0] += forward
-        rows[role, kind, place][1] += backward
-    found = [
-        OwnerTime(
-            role, min(members[role, kind, place]), kind, len(members[role, kind, place]), seconds[0], seconds[1], place
-        )
-        for (role, kind, place), seconds in rows.items()
-    ]
-    return StepTrace(
-        tuple(sorted(found, key=lambda row: -row.seconds)),
-        profile.unattributed_seconds,
-        profile.fused_seconds,
-        profile.total_seconds,
-        profile.steps,
-        profile.seconds_per_step,
-        gpus=profile.gpus,
-    )
-
-
-class _Names:
-    """The names that Keras gives operations: those of the script, or classes in snake case with a number."""
-
-    def __init__(self, created: Sequence[CreatedLayer]) -> None:
-        kinds = {short_name(name) for name in KNOWN_LAYERS} | {each.kind for each in created}
-        self._kinds = {_WORDS.sub("_", kind).lower(): kind for kind in kinds}
-        self._optimizers = {kind.lower(): kind for kind in OPTIMIZERS}
-        self._named = {each.name: each for each in created if each.name is not None}
-        self._places: dict[str, set[Place]] = defaultdict(set)
-        for each in created:
-            if each.name is None:
-                self._places[each.kind].add(each.place)
-
-    def owner(self, scopes: list[str]) -> tuple[str, str, str, Place | None]:
-        """(Role, class, name, line) of what the innermost known name belongs to; an unknown one is its own class.
-
-        Several lines that create layers of a class leave the line unknown.
-        """
-        for scope in scopes:
-            plain = _NUMBERED.sub("", scope)
-            if plain.lower() in self._optimizers:
-                return "optimizer", self._optimizers[plain.lower()], plain, None
-            if plain in _ROLES:
-                return _ROLES[plain], "", plain, None
-        for scope in reversed(scopes):
-            plain = _NUMBERED.sub("", scope)
-            given = self._named.get(scope) or self._named.get(plain)
-            if given is not None:
-                return "layer", given.kind, scope, given.place
-            if plain in self._kinds:
-                places = self._places[self._kinds[plain]]
-                return "layer", self._kinds[plain], scope, min(places) if len(places) == 1 else None
-        return "layer", scopes[0], scopes[0], None

@@ -294,7 +294,7 @@ def remark(step: Step) -> str | None:
     trace, peaks = step.facts.step_trace, peaks_of(step)
     if (failure := step.facts.failures.get("costs")) is not None:
         return f"the operations and bytes of layers were not counted: {failure}"
-    if trace is None or not trace.rows:
+    if trace is None or not trace.rows or not trace.counted:
         return None
     if step.gpus and peaks is None:
         return f"the peaks of {step.gpus[0]} are not known: its layers are not compared with them"

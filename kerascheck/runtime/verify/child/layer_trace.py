@@ -60,6 +60,7 @@ def layer_trace(state, leader):
             "busy_seconds": seconds_of(busy(trace.threads)) / trace.steps if trace.has_starts else None,
             **layer_costs.kernels(trace.threads, trace.steps),
             "gpus": gpu_trace.views(trace.planes, trace.steps),
+            "counted": backend != "torch",
             "total_flops": total[0],
             "total_bytes": total[1],
             "layers": layers(state.owners, found[0], parents_of(trace.threads, names), trace.steps, costs),
