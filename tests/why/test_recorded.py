@@ -203,6 +203,18 @@ def waiting_for(tmp_path, stage, script, *others, **changed):
     return diagnose(step, linted.findings, Lines(linted.sources)), linted.script
 
 
+def test_lines_of_a_notebook_are_those_of_its_cells(tmp_path):
+    cells = [
+        {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": source}
+        for source in ("import keras\nimport os\n", "layer = keras.layers.Dense(4)\n")
+    ]
+    path = tmp_path / "train.ipynb"
+    path.write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    linted = findings_of(path, Configuration())
+    (layer,) = created_by(linted).layers
+    assert Lines(linted.sources).shown(*layer.place) == "train.ipynb cell 2:1"
+
+
 def advice_on_input(diagnosis):
     return next(one for one in diagnosis.advice if one.part is Part.INPUT)
 
@@ -496,6 +508,21 @@ def without_tensorflow(folder):
     (folder / "tensorflow").mkdir()
     (folder / "tensorflow" / "__init__.py").write_text("raise ImportError")
     return interpreter(folder, f'PYTHONPATH={folder} exec {sys.executable} "$@"')
+
+
+CHILD = Path(recorded.__file__).parent
+STATISTIC = re.compile(r"stats\.get\(\"(\w+)|stats\[\"(\w+)|\"(\w+)\" (?:not )?in (?:self|event|e|each)?\.?stats")
+
+
+def test_each_statistic_that_is_used_is_read():
+    asked = {
+        name
+        for file in CHILD.glob("*.py")
+        for names in STATISTIC.findall(file.read_text(encoding="utf-8"))
+        for name in names
+        if name
+    }
+    assert {"tf_op", "run_id", "step_num", "memcpy_details", "parallelism"} <= asked <= xplane._USED_STATS
 
 
 @pytest.mark.slow

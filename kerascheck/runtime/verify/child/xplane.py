@@ -12,6 +12,11 @@ _COPY = re.compile(r"^(?:Memcpy|Memset)|\[CUDA mem", re.IGNORECASE)
 _UNNAMED = "kernel:Kernel"  # has the form of an operation's name
 _UNUSED = re.compile(r"^\$(?!trainer\.py:)|^ThreadpoolListener::")
 """Functions of Python outside of Keras's trainer, and work of idle threads: often most of the events."""
+_USED_STATS = frozenset(
+    "allocator_name bytes_allocated bytes_available bytes_reserved hlo_module hlo_op memcpy_details parallelism "
+    "peak_bytes_in_use run_id step_num tf_function_call tf_op".split()
+)
+"""Others are left out: dictionaries take most of the memory."""
 _NO_STATS: dict = {}
 
 
@@ -59,10 +64,15 @@ def read_by_tensorflow(path):
         names = {key: each.name for key, each in plane.event_metadata.items() if not _UNUSED.match(each.name)}
         # Values refer to texts by the same numbers.
         texts = {key: each.name for key, each in plane.stat_metadata.items()}
+        used = {key: text for key, text in texts.items() if text in _USED_STATS}
         threads = [
             (
                 line.name,
-                [_event(each, line.timestamp_ns, names, texts) for each in line.events if each.metadata_id in names],
+                [
+                    Event(*_times(each, line.timestamp_ns), names[each.metadata_id], _stats(each, used, texts))
+                    for each in line.events
+                    if each.metadata_id in names
+                ],
             )
             for line in plane.lines
         ]
@@ -74,10 +84,14 @@ def read_by_tensorflow(path):
     return planes, programs
 
 
-def _event(event, origin, names, texts):
+def _times(event, origin):
     start = origin + event.offset_ps / 1000
-    stats = {texts.get(stat.metadata_id): _value(stat, texts) for stat in event.stats}
-    return Event(start, start + event.duration_ps / 1000, names[event.metadata_id], stats or _NO_STATS)
+    return start, start + event.duration_ps / 1000
+
+
+def _stats(event, used, texts):
+    found = {used[each.metadata_id]: _value(each, texts) for each in event.stats if each.metadata_id in used}
+    return found or _NO_STATS
 
 
 def _value(stat, texts):
@@ -116,7 +130,8 @@ def read_by_jax(path):
 
 
 def _by_jax(event):
-    return Event(event.start_ns, event.start_ns + event.duration_ns, event.name, dict(event.stats) or _NO_STATS)
+    stats = {key: value for key, value in event.stats if key in _USED_STATS}
+    return Event(event.start_ns, event.start_ns + event.duration_ns, event.name, stats or _NO_STATS)
 
 
 def computing(planes):
