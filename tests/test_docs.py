@@ -52,6 +52,7 @@ def test_every_settings_field_has_a_key():
         "selections",
         "stated-in",
         "machine",
+        "obeys-comments",
     }
     assert names | set(config._SELECTION_KEYS) == set(config.SETTINGS)
 

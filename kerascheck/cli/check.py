@@ -77,9 +77,13 @@ def _check(paths: Sequence[str], options: CheckOptions) -> int:
 
 def overrides_of(options: CheckOptions) -> Overrides:
     """The settings of the command line; raises ConfigError."""
+    from dataclasses import replace
+
     from kerascheck.project.config import Selection, overrides_from
 
     overrides = overrides_from(options.by_name)
+    if options.ignore_noqa:
+        overrides = replace(overrides, values={**overrides.values, "obeys_comments": False})
     if options.this_machine:
         overrides = _for_this_machine(overrides)
     if overrides.selection != Selection():

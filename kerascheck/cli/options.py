@@ -86,6 +86,7 @@ class CheckOptions:
     unsafe_fixes: bool
     diff: bool
     add_noqa: bool
+    ignore_noqa: bool
     baseline: str | None
     no_baseline: bool
     write_baseline: str | None
@@ -148,7 +149,7 @@ _CONTRADICTIONS = {
     "diff": ("output_file",),
     "isolated": ("config",),
     "baseline": ("no_baseline",),
-    "add_noqa": ("-", "fix", "diff", "output_file"),
+    "add_noqa": ("-", "fix", "diff", "output_file", "ignore_noqa"),
     "write_baseline": ("-", "fix", "diff", "add_noqa", "output_file", "shard", "diff_base", "baseline", "no_baseline"),
     "watch": ("-", "fix", "diff", "add_noqa", "write_baseline", "statistics", "show_settings", "explain_silence"),
 }
@@ -235,6 +236,7 @@ _SECTIONS: dict[str, tuple[Callable[[Any], Any], ...]] = {
         click.option(
             "--add-noqa", is_flag=True, help="Write '# kerascheck: ignore[...]' on the line of every finding."
         ),
+        click.option("--ignore-noqa", is_flag=True, help="Report findings that comments suppress too."),
     ),
     "Files": (
         click.option(

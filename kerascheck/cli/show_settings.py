@@ -15,7 +15,7 @@ from kerascheck.project.config import Configuration, Pattern, Settings
 from kerascheck.project.requirements import Pin, Stated, kind_of, pinned_versions
 from kerascheck.source import display_path, read
 
-_PRINTED_APART = ("origin", "selections", "stated_in", "machine")
+_PRINTED_APART = ("origin", "selections", "stated_in", "machine", "obeys_comments")
 _NEEDED_BY_TENSORFLOW = {"python": "Python", "numpy": "NumPy"}
 
 

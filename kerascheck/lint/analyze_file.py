@@ -77,6 +77,8 @@ class FileResult:
     """The numbers of its dependencies (:mod:`kerascheck.source.dependencies`).
 
     None if they are unknown, or if another check of the same file may end differently."""
+    obeys_comments: bool = True
+    """Whether comments suppress its findings."""
 
 
 class Analysis:
@@ -119,7 +121,7 @@ class Analysis:
 
     def check(self, file: File) -> FileResult:
         """Run the selected rules on one file."""
-        result = FileResult(file.path)
+        result = FileResult(file.path, obeys_comments=file.settings.obeys_comments)
         self._limits.begin()
         tracker = dependencies.current_tracker()
         try:
@@ -200,7 +202,7 @@ class Analysis:
         return self._suppressions[source.path]
 
     def _remember_directives(self, result: FileResult, source: Source) -> None:
-        if not result.errors and speaks_to_us(source.text):
+        if result.obeys_comments and not result.errors and speaks_to_us(source.text):
             result.directives = self._suppressions_of(source).directives
             result.sources[source.path] = source
 
@@ -319,6 +321,8 @@ class Analysis:
     def _locate(self, spec: RuleSpec, diagnosis: Diagnosis, result: FileResult) -> Finding | None:
         """The finding with its location; None if a comment suppresses it."""
         finding, lines = placed(spec, diagnosis)
+        if not result.obeys_comments:
+            return finding
         silencing = self._suppressions_of(diagnosis.at.module.source).silencing(spec.code, spec.name, lines)
         result.silenced.update((directive, spec.code) for directive in silencing)
         return None if silencing else finding

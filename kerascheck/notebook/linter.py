@@ -33,7 +33,7 @@ _OPTIONS = frozenset(
     (
         *("select", "ignore", "extend_select", "extend_ignore", "rule_folders", "min_severity", "pedantic"),
         *("target_tensorflow", "this_machine", "baseline", "no_baseline", "config", "isolated", "sort", "verbose"),
-        *("quiet", "unsafe_fixes"),
+        *("quiet", "unsafe_fixes", "ignore_noqa"),
     )
 )
 """The options of ``check`` that the magic accepts."""

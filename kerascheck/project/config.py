@@ -119,6 +119,8 @@ class Settings:
     """The address of the site with the rule pages; empty: findings have no addresses."""
     machine: HardwareProfile | None = None
     """None: any machine."""
+    obeys_comments: bool = True
+    """Whether comments suppress findings."""
     stated_in: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
     """The files and options that state each setting, by configuration key; missing keys have their defaults."""
 
