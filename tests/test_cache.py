@@ -226,6 +226,15 @@ def test_consecutive_edits_are_noticed(project, in_this_process):
         linted("--output-format", "concise")
 
 
+def test_edit_of_an_extended_configuration_is_noticed(project, in_this_process):
+    write(**{"pyproject.toml": '[tool.kerascheck]\nextend = "../base.toml"\n', "../base.toml": "ignore = ['KC103']\n"})
+    assert "KC103" not in linted("--output-format", "concise")
+    write(**{"../base.toml": "ignore = ['KC102']\n"})
+    assert "KC103" in linted("--output-format", "concise")
+    os.unlink("../base.toml")
+    assert "no such configuration file" in result(".")[2]
+
+
 def test_edited_requirement_is_noticed(project, in_this_process):
     write(**{"requirements.txt": "tensorflow==2.15\n"})
     linted("--output-format", "json")
@@ -251,7 +260,16 @@ def test_changed_timestamp_alone_keeps_results(project, checked):
 
 
 @pytest.mark.parametrize(
-    "other", [["--select", "KC101"], ["--pedantic"], ["--target-tensorflow", "2.3"], ["--isolated"], ["--shard", "1/2"]]
+    "other",
+    [
+        ["--select", "KC101"],
+        ["--pedantic"],
+        ["--target-tensorflow", "2.3"],
+        ["--isolated"],
+        ["--shard", "1/2"],
+        ["--ignore-noqa"],
+        ["--config", "select = ['KC101']"],
+    ],
 )
 def test_other_options_do_not_share_results(project, in_this_process, other):
     linted("--output-format", "concise")

@@ -66,7 +66,7 @@ def test_config_option_applies_to_all_files(project, name, head):
 @pytest.mark.parametrize(
     "text, words",
     [
-        ("[tool.kerascheck]\nignore = []", "kerascheck.toml: in this file the settings stand by themselves"),
+        ("[tool.kerascheck]\nignore = []", "kerascheck.toml: the settings stand by themselves here"),
         ("slect = []", "kerascheck.toml: has no setting 'slect'; did you mean 'select'?"),
         ("select = 3", "kerascheck.toml: 'select' must be a list of strings"),
         ("select = [", "kerascheck.toml: "),
@@ -87,7 +87,7 @@ def test_invalid_configuration_is_one_error_line(project, options, text, words):
     [
         (("--config", "none.toml"), "none.toml: no such configuration file"),
         (("--config", "pyproject.toml"), "pyproject.toml: has no [tool.kerascheck]"),
-        (("--config", "a.toml", "--isolated"), "--isolated cannot be combined with --config"),
+        (("--config", "a.toml", "--isolated"), "--isolated cannot be combined with --config a.toml"),
     ],
 )
 def test_missing_config_file_is_an_error(project, options, words):

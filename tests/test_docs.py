@@ -12,7 +12,7 @@ import pytest
 from command import kerascheck
 
 from kerascheck.integrations import flake8_plugin
-from kerascheck.project import config
+from kerascheck.project import config, toml
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -27,7 +27,7 @@ def blocks(text, language):
 
 def test_documented_settings_are_complete_and_valid(tmp_path):
     (block,) = blocks(CONFIGURATION, "toml")
-    table = config.parse_toml(block)["tool"]["kerascheck"]
+    table = toml.parse_toml(block)["tool"]["kerascheck"]
     assert set(table) == set(config.SETTINGS)
     assert config.from_table(table, str(tmp_path / "pyproject.toml")).keras == "3"
 
@@ -35,7 +35,7 @@ def test_documented_settings_are_complete_and_valid(tmp_path):
 def test_editor_configurations_are_those_of_the_server():
     replies = pytest.importorskip("kerascheck.lsp.replies", reason="needs pygls: pip install kerascheck[server]")
     (vs_code,) = (json.loads(block) for block in blocks(README, "json"))
-    (helix,) = (config.parse_toml(block) for block in blocks(README, "toml"))
+    (helix,) = (toml.parse_toml(block) for block in blocks(README, "toml"))
     assert vs_code == {
         "editor.codeActionsOnSave": {replies.FIX_ALL: "explicit"},
         "notebook.codeActionsOnSave": {replies.NOTEBOOK_FIX_ALL: "explicit"},

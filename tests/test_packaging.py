@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 import kerascheck
-from kerascheck.project.config import DOCS_URL, parse_toml
+from kerascheck.project.config import DOCS_URL
+from kerascheck.project.toml import parse_toml
 
 yaml = pytest.importorskip("yaml", reason="needs PyYAML: pip install kerascheck[test]")
 

@@ -32,6 +32,7 @@ def test_defaults_are_labelled(shown):
     assert settings.pop("exclude").startswith('["__pycache__", ') and "KC101" in rules
     assert settings == {
         "configuration file": "none",
+        "extend": "none  (default)",
         "select": "the rules that are on by default  (default)",
         "extend-select": "[]  (default)",
         "ignore": "[]  (default)",

@@ -55,7 +55,7 @@ def _check(paths: Sequence[str], options: CheckOptions) -> int:
     """Do what the options ask for; returns the exit code."""
     overrides = overrides_of(options)
     configuration = configuration_of(overrides, options)
-    if options.config:
+    if options.config_file is not None:
         configuration.for_folder(os.getcwd())
     if options.show_settings:
         first = (options.stdin_filename or "stdin.py") if paths[0] == "-" else paths[0]
@@ -79,9 +79,12 @@ def overrides_of(options: CheckOptions) -> Overrides:
     """The settings of the command line; raises ConfigError."""
     from dataclasses import replace
 
-    from kerascheck.project.config import Selection, overrides_from
+    from kerascheck.project.config import CONFIG_OPTION, Selection, from_table, overrides_from, table_of_option
 
-    overrides = overrides_from(options.by_name)
+    tables = tuple(map(table_of_option, options.config_tables))
+    for table in tables:
+        _validate(from_table(table, CONFIG_OPTION))
+    overrides = replace(overrides_from(options.by_name), tables=tables)
     if options.ignore_noqa:
         overrides = replace(overrides, values={**overrides.values, "obeys_comments": False})
     if options.this_machine:
@@ -105,16 +108,20 @@ def _for_this_machine(overrides: Overrides) -> Overrides:
 
 
 def configuration_of(overrides: Overrides, options: CheckOptions) -> Configuration:
-    from kerascheck.project.config import Configuration, Selection
+    from kerascheck.project.config import Configuration
 
-    def validate(settings: Settings) -> None:
-        # Most configurations name no rule, and the import of the registry is slow.
-        if settings.selections[0] != Selection() or settings.per_file_ignores:
-            from kerascheck.catalog import registry
+    return Configuration(overrides, isolated=options.isolated, file=options.config_file, validate=_validate)
 
-            registry.validate(settings)
 
-    return Configuration(overrides, isolated=options.isolated, file=options.config, validate=validate)
+def _validate(settings: Settings) -> None:
+    """Raise ConfigError for settings that name an unknown rule."""
+    from kerascheck.project.config import Selection
+
+    # Most configurations name no rule, and the import of the registry is slow.
+    if settings.selections[-1] != Selection() or settings.per_file_ignores:
+        from kerascheck.catalog import registry
+
+        registry.validate(settings)
 
 
 def report_filter_of(paths: Sequence[str], options: CheckOptions) -> ReportFilter:
@@ -150,8 +157,8 @@ def _run_of(paths: Sequence[str], overrides: Overrides, options: CheckOptions) -
 def _cache_key(overrides: Overrides, options: CheckOptions) -> list[Any]:
     """The input to the findings that is not on disk."""
     key = [repr(overrides), options.isolated, options.force_exclude, options.shard]
-    if options.config:
-        key += [os.path.abspath(options.config), os.getcwd()]
+    if options.config_file is not None:
+        key += [os.path.abspath(options.config_file), os.getcwd()]
     return key
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -105,7 +106,8 @@ class CheckOptions:
     include_tests: bool
     shard: tuple[int, int] | None
     """The number of the part to report on, counted from 1, and the number of parts."""
-    config: str | None
+    config: tuple[str, ...]
+    """Configuration files and settings in TOML; see :attr:`config_file` and :attr:`config_tables`."""
     isolated: bool
     cache_dir: str | None
     no_cache: bool
@@ -123,6 +125,16 @@ class CheckOptions:
         return vars(self)
 
     @property
+    def config_tables(self) -> tuple[str, ...]:
+        """The settings in TOML that ``--config`` states."""
+        return tuple(value for value in self.config if "=" in value and not os.path.exists(value))
+
+    @property
+    def config_file(self) -> str | None:
+        """The configuration file that ``--config`` names."""
+        return next((value for value in self.config if value not in self.config_tables), None)
+
+    @property
     def is_for_machines(self) -> bool:
         """Whether another program reads the report."""
         return self.output_format in MACHINE_FORMATS
@@ -130,9 +142,14 @@ class CheckOptions:
     def refuse_contradictions(self, paths: Sequence[str]) -> None:
         """Raise UsageError for options that exclude each other, and for empty file names."""
         for name in ("output_file", "write_baseline", "baseline", "config"):
-            if self.by_name[name] == "":
+            if self.by_name[name] == "" or name == "config" and "" in self.config:
                 # As from an unset variable in a script.
                 raise click.UsageError(f"{written(name)} names no file: it is empty")
+        files = [value for value in self.config if value not in self.config_tables]
+        if len(files) > 1:
+            raise click.UsageError(f"--config names several files, {', '.join(files)}; one file can 'extend' another")
+        if files and self.isolated:
+            raise click.UsageError(f"--isolated cannot be combined with --config {files[0]}")
         if "-" in paths and len(paths) > 1:
             raise click.UsageError("'-' cannot be combined with other paths")
         if self.diff and self.is_for_machines:
@@ -147,7 +164,6 @@ class CheckOptions:
 
 _CONTRADICTIONS = {
     "diff": ("output_file",),
-    "isolated": ("config",),
     "baseline": ("no_baseline",),
     "add_noqa": ("-", "fix", "diff", "output_file", "ignore_noqa"),
     "write_baseline": ("-", "fix", "diff", "add_noqa", "output_file", "shard", "diff_base", "baseline", "no_baseline"),
@@ -323,9 +339,10 @@ _SECTIONS: dict[str, tuple[Callable[[Any], Any], ...]] = {
     "Configuration": (
         click.option(
             "--config",
-            metavar="FILE",
+            multiple=True,
+            metavar="FILE|SETTING",
             shell_complete=completers.path,
-            help="Read this configuration file instead of the nearest of each file.",
+            help="Read this configuration file instead of the nearest of each file; or override a setting: 'key = value' in TOML.",
         ),
         click.option("--isolated", is_flag=True, help="Read no configuration file."),
         click.option(

@@ -15,7 +15,7 @@ from kerascheck.project.config import Configuration, Pattern, Settings
 from kerascheck.project.requirements import Pin, Stated, kind_of, pinned_versions
 from kerascheck.source import display_path, read
 
-_PRINTED_APART = ("origin", "selections", "stated_in", "machine", "obeys_comments")
+_PRINTED_APART = ("origin", "extend", "selections", "stated_in", "machine", "obeys_comments")
 _NEEDED_BY_TENSORFLOW = {"python": "Python", "numpy": "NumPy"}
 
 
@@ -44,6 +44,8 @@ def lines(
         "backend": (target.runtime.backend, target.backend),
     }
     yield f"configuration file = {settings.origin or 'none'}"
+    extended = "none" if settings.extend is None else display_path(settings.extend)
+    yield f"extend = {extended}  ({_stated(settings, 'extend')})"
     yield from _selection(settings)
     for key in (item.name.replace("_", "-") for item in fields(settings) if item.name not in _PRINTED_APART):
         if key in inferred:

@@ -144,7 +144,7 @@ class Plugin:
         self._prepare().for_folder(os.getcwd())
         if problem.origin not in self._refused:
             self._refused.add(problem.origin)
-            message = f"{problem} (the files in its folder are not linted)"
+            message = f"{problem} (the files that it configures are not linted)"
             yield _report(Location(self._filename, None, 1, 1, 1, 1), UNREADABLE, message)
 
 

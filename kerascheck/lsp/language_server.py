@@ -28,7 +28,7 @@ _PAUSE_SECONDS = 0.5
 _WATCHED = (
     "**/*.py",
     "**/*.ipynb",
-    "**/{pyproject.toml,kerascheck.toml,.kerascheck.toml,setup.cfg,Pipfile,Pipfile.lock,poetry.lock,uv.lock,pdm.lock,Dockerfile*,*.Dockerfile,.gitignore}",
+    "**/{*.toml,.kerascheck.toml,setup.cfg,Pipfile,Pipfile.lock,poetry.lock,uv.lock,pdm.lock,Dockerfile*,*.Dockerfile,.gitignore}",
     "**/*requirements*.{txt,in}",
     "**/requirements/*",
     "**/*.{yml,yaml}",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import kerascheck
 from kerascheck.finding import Severity
+from kerascheck.project.toml import excerpt, parse_toml
 from kerascheck.source import dependencies
 from kerascheck.source.escape import escaped
 from kerascheck.source.patterns import BadPattern, spec
@@ -29,10 +29,8 @@ DOCS_URL_VARIABLE = "KERASCHECK_DOCS_URL"
 OWN_FILES = (".kerascheck.toml", "kerascheck.toml")
 """Files with the settings at top level; a pyproject.toml has them under ``[tool.kerascheck]``."""
 _SHARED_FILE = "pyproject.toml"
-_AT = re.compile(r"\(at line (\d+), column (\d+)\)")
-_LONGEST_EXCERPT = 100  # characters of a line
-_MOST_KEY_PARTS = 1000  # joined by dots; Python's parser takes quadratic time
-_BETWEEN_KEYS = re.compile(r"[\n,=\[\]{}]")
+CONFIG_OPTION = "--config"
+"""The option that names a configuration file, or states settings."""
 
 BACKENDS = ("tensorflow", "jax", "torch", "numpy", "openvino")
 
@@ -94,6 +92,8 @@ class Settings:
 
     origin: str | None = None
     """The configuration file; None if the defaults apply."""
+    extend: str | None = None
+    """The configuration file whose settings hold unless ``origin`` states them."""
     selections: tuple[Selection, ...] = ()
     per_file_ignores: tuple[tuple[Pattern, tuple[str, ...]], ...] = ()
     exclude: tuple[Pattern, ...] = tuple(Pattern("", glob) for glob in DEFAULT_EXCLUDE)
@@ -135,6 +135,8 @@ class Overrides:
     extend_exclude: tuple[Pattern, ...] = ()
     stated_in: Mapping[str, str] = field(default_factory=dict)
     """See :attr:`Settings.stated_in`."""
+    tables: tuple[Mapping[str, Any], ...] = ()
+    """Tables of ``--config 'key = value'``: each takes precedence over the configuration files and earlier ones."""
 
 
 def overrides_from(options: Mapping[str, Any], prefix: str = "--") -> Overrides:
@@ -180,38 +182,18 @@ def overrides_from(options: Mapping[str, Any], prefix: str = "--") -> Overrides:
     return Overrides(selection, values, values.pop("extend_exclude", ()), stated_in)
 
 
-def parse_toml(text: str) -> dict[str, Any]:
-    """Parse a TOML document; raises ValueError."""
-    if text.count(".") > _MOST_KEY_PARTS and any(
-        part.count(".") > _MOST_KEY_PARTS for part in _BETWEEN_KEYS.split(text)
-    ):
-        raise ValueError("has a key of too many parts")
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
+def table_of_option(text: str) -> dict[str, Any]:
+    """The settings that ``--config 'key = value'`` states, as a TOML table; raises :class:`ConfigError`."""
     try:
-        document: dict[str, Any] = tomllib.loads(text)
-    except RecursionError:
-        raise ValueError("is nested too deeply") from None
-    except tomllib.TOMLDecodeError:
-        raise
-    except ValueError:
-        # Python rejects numbers of more than 4,300 digits.
-        raise ValueError("has a number of too many digits") from None
-    return document
-
-
-def _excerpt(problem: str, text: str) -> str:
-    """The line of an error in TOML, and a caret below its column; empty if the error names none."""
-    at = _AT.search(problem)
-    lines = text.splitlines()
-    if at is None or int(at[1]) > len(lines):
-        return ""
-    line, column = escaped(lines[int(at[1]) - 1].replace("\t", " ")), int(at[2])
-    if len(line) > _LONGEST_EXCERPT:
-        return ""
-    return f"  {line}\n  {' ' * (column - 1)}^\n"
+        table = parse_toml(text)
+    except ValueError as problem:
+        refused = ConfigError(f"{CONFIG_OPTION}: {problem}")
+        refused.excerpt = excerpt(str(problem), text)
+        raise refused from None
+    if "extend" in table:
+        raise ConfigError(f"{CONFIG_OPTION}: 'extend' belongs in a configuration file; name the file by --config FILE")
+    from_table(table, CONFIG_OPTION)
+    return table
 
 
 def did_you_mean(word: str, known: Any) -> str:
@@ -298,10 +280,13 @@ def _address(value: Any, folder: str) -> str:
     return value
 
 
-def _file(value: Any, folder: str) -> str:
-    if not isinstance(value, str) or not value or "\0" in value:
-        raise ConfigError('must be the path of a file, such as "kerascheck-baseline.json"')
-    return os.path.join(folder, value)
+def _file(example: str) -> Callable[[Any, str], str]:
+    def parse(value: Any, folder: str) -> str:
+        if not isinstance(value, str) or not value or "\0" in value:
+            raise ConfigError(f'must be the path of a file, such as "{example}"')
+        return os.path.join(folder, os.path.expanduser(value))
+
+    return parse
 
 
 @dataclass(frozen=True)
@@ -328,6 +313,12 @@ _SEVERITIES = '"info", "warning" or "error"'
 _FLAG = "true or false"
 
 SETTINGS: dict[str, Setting] = {
+    "extend": Setting(
+        _file("../pyproject.toml"),
+        "path of a file",
+        "The configuration file whose settings hold unless this one states them.",
+        "none",
+    ),
     "select": Setting(
         _strings, _RULES, "The rules to run, instead of the default ones.", "the rules that are on by default"
     ),
@@ -362,7 +353,7 @@ SETTINGS: dict[str, Setting] = {
     "include-tests": Setting(_flag, _FLAG, "Whether test files found in folders are linted too."),
     "respect-gitignore": Setting(_flag, _FLAG, "Whether what git ignores is left out."),
     "baseline": Setting(
-        _file,
+        _file("kerascheck-baseline.json"),
         "path of a file",
         "The findings that this file has are not reported; --write-baseline writes it.",
         "none",
@@ -381,27 +372,27 @@ _ADDING_KEYS = ("extend-select", "ignore", "extend-ignore", "extend-exclude")
 
 
 def from_table(table: Any, origin: str, default: Settings | None = None, folder: str | None = None) -> Settings:
-    """The settings of a TOML table, with defaults for missing keys; raises :class:`ConfigError`.
+    """The settings of a TOML table on top of others; raises :class:`ConfigError`.
 
     Args:
         table: the parsed table.
-        origin: the file that contains it.
-        default: the values of missing keys.
+        origin: the file that contains it, or the option.
+        default: the settings below it; selectors and excluded paths of the table add to theirs.
         folder: the base folder of its paths; None: the folder of ``origin``.
     """
     own = os.path.basename(origin) != _SHARED_FILE
     where = f"{origin}:" if own else f"{origin}: [tool.kerascheck]"
     if not isinstance(table, dict):
         raise ConfigError(f"{where} must be a table")
-    folder = folder or os.path.dirname(os.path.abspath(origin))
+    home = os.path.dirname(os.path.abspath(origin))
     values = {}
     for key, value in table.items():
         if own and key == "tool":
-            raise ConfigError(f"{where} in this file the settings stand by themselves, without [tool.kerascheck]")
+            raise ConfigError(f"{where} the settings stand by themselves here, without [tool.kerascheck]")
         if key not in SETTINGS:
             raise ConfigError(f"{where} has no setting '{key}'{did_you_mean(key, SETTINGS)}")
         try:
-            values[key] = SETTINGS[key].parse(value, folder)
+            values[key] = SETTINGS[key].parse(value, home if key == "extend" else folder or home)
         except ConfigError as problem:
             raise ConfigError(f"{where} '{key}' {problem}") from None
     selection = Selection(
@@ -409,14 +400,25 @@ def from_table(table: Any, origin: str, default: Settings | None = None, folder:
         values.get("extend-select", ()),
         values.get("ignore", ()) + values.get("extend-ignore", ()),
     )
-    others = {key.replace("-", "_"): value for key, value in values.items() if key not in _SELECTION_KEYS}
+    default = default or Settings()
+    stated_in = _stated_in(default.stated_in, dict.fromkeys(values, origin))
+    values["extend-exclude"] = default.extend_exclude + values.get("extend-exclude", ())
     return replace(
-        default or Settings(),
+        default,
         origin=origin,
-        selections=(selection,),
-        stated_in=dict.fromkeys(values, (origin,)),
-        **others,
+        selections=(*default.selections, selection),
+        stated_in=stated_in,
+        **{key.replace("-", "_"): value for key, value in values.items() if key not in _SELECTION_KEYS},
     )
+
+
+def _stated_in(below: Mapping[str, tuple[str, ...]], stated: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """The places that state each setting, when another level with one place for each of its keys is added."""
+    replaced = set(_SELECTION_KEYS) if "select" in stated else set()
+    places = {key: where for key, where in below.items() if key not in replaced}
+    for key, place in stated.items():
+        places[key] = (*(places.get(key, ()) if key in _ADDING_KEYS else ()), place)
+    return places
 
 
 class Configuration:
@@ -430,7 +432,7 @@ class Configuration:
         isolated: whether to ignore configuration files.
         file: a configuration file for all files; its paths are relative to the current folder.
         default: the settings without overrides and configuration files.
-        validate: raises :class:`ConfigError` for settings that name something unknown, such as a rule.
+        validate: raises :class:`ConfigError` for settings of a file that name something unknown, such as a rule.
     """
 
     def __init__(
@@ -472,8 +474,10 @@ class Configuration:
         if known is None:
             parent = os.path.dirname(folder)
             read = (self._read(os.path.join(folder, name)) for name in (*OWN_FILES, _SHARED_FILE))
-            known = next((each for each in read if each is not None), None)
-            if known is None:
+            stated = next((each for each in read if each is not None), None)
+            if stated is not None:
+                known = self._override(stated)
+            else:
                 known = self._default if parent == folder else self.for_folder(parent)
             self._by_folder[folder] = known
         return known
@@ -481,68 +485,93 @@ class Configuration:
     def _read_named(self, path: str) -> Settings:
         settings = self._read(path, folder=os.getcwd())
         if settings is None:
-            missing = "has no [tool.kerascheck]" if dependencies.exists(path) else "no such configuration file"
-            raise ConfigError(f"{path}: {missing}")
-        return settings
+            raise ConfigError(f"{path}: {_missing(path)}")
+        return self._override(settings)
 
-    def _read(self, path: str, folder: str | None = None) -> Settings | None:
-        """The settings of a configuration file; None if it is missing or has none for kerascheck."""
+    def _read(self, path: str, folder: str | None = None, extending: tuple[str, ...] = ()) -> Settings | None:
+        """The settings of a configuration file and of those that it extends.
+
+        Args:
+            folder: the base folder of the paths in all of them; None: the folder of each.
+            extending: the absolute paths of the files that lead to this one by ``extend``.
+
+        Returns:
+            None if the file is missing or has no settings for kerascheck.
+        """
         from kerascheck.source.reading import display_path
 
         shown = display_path(path)
         try:
-            settings = self._stated(path, shown, folder)
-            if settings is not None and self._validate is not None:
+            table = _table_in(path, shown)
+            if table is None:
+                return None
+            settings = from_table(table, shown, self._base, folder)
+            if settings.extend is not None:
+                below = self._extended(settings.extend, shown, folder, (*extending, os.path.abspath(path)))
+                settings = from_table(table, shown, below, folder)
+            if self._validate is not None:
                 self._validate(settings)
         except ConfigError as problem:
-            problem.origin = shown
+            problem.origin = problem.origin or shown
             raise
         return settings
 
-    def _stated(self, path: str, shown: str, folder: str | None) -> Settings | None:
-        """The settings of a configuration file, before ``validate``."""
-        from kerascheck.source.reading import read_bytes
+    def _extended(self, path: str, by: str, folder: str | None, extending: tuple[str, ...]) -> Settings:
+        """The settings of the file that another one extends; ``by`` is the name of that one."""
+        from kerascheck.source.reading import display_path
 
-        own = os.path.basename(path) != _SHARED_FILE
-        try:
-            data = read_bytes(path)
-        except FileNotFoundError:
-            return None
-        except OSError as problem:
-            # An unreadable pyproject.toml may belong to other tools only.
-            if own and dependencies.exists(path):
-                raise ConfigError(f"{shown}: cannot be read: {problem.strerror or problem}") from None
-            return None
-        if not own and b"kerascheck" not in data:
-            return None
-        try:
-            text = data.decode("utf-8")
-            table: Any = parse_toml(text)
-        except UnicodeDecodeError as problem:
-            raise ConfigError(f"{shown}: {problem}") from None
-        except ValueError as problem:
-            refused = ConfigError(f"{shown}: {problem}")
-            refused.excerpt = _excerpt(str(problem), text)
-            raise refused from None
-        if not own:
-            tool = table.get("tool")
-            table = tool.get("kerascheck") if isinstance(tool, dict) else None
-        return None if table is None else self._override(from_table(table, shown, self._base, folder))
+        if dependencies.real(path) in map(dependencies.real, extending):
+            chain = " -> ".join(map(display_path, (*extending, path)))
+            raise ConfigError(f"{by}: 'extend' goes round in a circle: {chain}; remove one of them")
+        settings = self._read(path, folder, extending)
+        if settings is None:
+            raise ConfigError(f"{by}: 'extend' names {display_path(path)}: {_missing(path)}")
+        return settings
 
     def _override(self, settings: Settings) -> Settings:
         overrides = self._overrides
+        for table in overrides.tables:
+            settings = replace(from_table(table, CONFIG_OPTION, settings), origin=settings.origin)
         return replace(
             settings,
             selections=(*settings.selections, overrides.selection),
             extend_exclude=settings.extend_exclude + overrides.extend_exclude,
-            stated_in=self._stated_in(settings.stated_in),
+            stated_in=_stated_in(settings.stated_in, overrides.stated_in),
             **overrides.values,
         )
 
-    def _stated_in(self, configured: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
-        overrides = self._overrides
-        replaced = set() if overrides.selection.select is None else set(_SELECTION_KEYS)
-        stated = {key: places for key, places in configured.items() if key not in replaced}
-        for key, option in overrides.stated_in.items():
-            stated[key] = (*(stated.get(key, ()) if key in _ADDING_KEYS else ()), option)
-        return stated
+
+def _missing(path: str) -> str:
+    """Why a configuration file that is named has no settings."""
+    return "has no [tool.kerascheck]" if dependencies.exists(path) else "no such configuration file"
+
+
+def _table_in(path: str, shown: str) -> Any:
+    """The settings in a configuration file as TOML; None if the file is missing or has none for kerascheck."""
+    from kerascheck.source.reading import read_bytes
+
+    own = os.path.basename(path) != _SHARED_FILE
+    try:
+        data = read_bytes(path)
+    except FileNotFoundError:
+        return None
+    except OSError as problem:
+        # An unreadable pyproject.toml may belong to other tools only.
+        if own and dependencies.exists(path):
+            raise ConfigError(f"{shown}: cannot be read: {problem.strerror or problem}") from None
+        return None
+    if not own and b"kerascheck" not in data:
+        return None
+    try:
+        text = data.decode("utf-8")
+        table: Any = parse_toml(text)
+    except UnicodeDecodeError as problem:
+        raise ConfigError(f"{shown}: {problem}") from None
+    except ValueError as problem:
+        refused = ConfigError(f"{shown}: {problem}")
+        refused.excerpt = excerpt(str(problem), text)
+        raise refused from None
+    if own:
+        return table
+    tool = table.get("tool")
+    return tool.get("kerascheck") if isinstance(tool, dict) else None

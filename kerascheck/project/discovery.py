@@ -131,7 +131,7 @@ def _named_file(path: str, settings: Settings, configuration: Configuration, res
 
 def _left_unread(problem: ConfigError) -> tuple[str, str]:
     """The entry of :attr:`Discovered.unreadable` for an unusable configuration file."""
-    return problem.origin or "", f"{problem.reason} (the files in its folder are not linted)"
+    return problem.origin or "", f"{problem.reason} (the files that it configures are not linted)"
 
 
 def is_test(path: str, base: str = "") -> bool:

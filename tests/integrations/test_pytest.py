@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from command import kerascheck
 
-from kerascheck.project.config import parse_toml
+from kerascheck.project.toml import parse_toml
 
 ROOT = Path(__file__).resolve().parents[2]
 PLUGIN = "kerascheck.integrations.pytest_plugin"

@@ -329,6 +329,9 @@ async def test_changed_configuration_is_read_again(editor):
     assert [each.method for each in editor.client.registered] == [
         types.WORKSPACE_DID_CHANGE_WATCHED_FILES, types.WORKSPACE_DID_CHANGE_CONFIGURATION
     ]  # fmt: skip
+    # A configuration may extend a file of any name.
+    watchers = editor.client.registered[0].register_options["watchers"]
+    assert any("*.toml" in watcher["globPattern"] for watcher in watchers)
     configuration.write_text('[tool.kerascheck]\nignore = ["KC306", "serial-map"]\n')
     editor.changed_on_disk("pyproject.toml")
     await editor.until(lambda: not editor.client.diagnostics[uri])
@@ -337,9 +340,16 @@ async def test_changed_configuration_is_read_again(editor):
     (diagnostic,) = await editor.until(lambda: editor.client.diagnostics[uri] or False)
     assert diagnostic.code == "KC999" and "'ignor'; did you mean" in diagnostic.message
     assert diagnostic.severity == types.DiagnosticSeverity.Error
+    configuration.write_text('[tool.kerascheck]\nextend = "base.toml"\n')
+    (editor.folder / "base.toml").write_text('ignore = ["KC306"]\n')
+    editor.changed_on_disk("pyproject.toml")
+    await editor.until(lambda: codes(editor.client.diagnostics[uri]) == ["KC101"])
+    (editor.folder / "base.toml").write_text('ignore = ["KC101"]\n')
+    editor.changed_on_disk("base.toml")
+    await editor.until(lambda: codes(editor.client.diagnostics[uri]) == ["KC306"])
     configuration.unlink()
     editor.changed_on_disk("pyproject.toml")
-    await editor.until(lambda: "KC306" in codes(editor.client.diagnostics[uri]))
+    await editor.until(lambda: "KC101" in codes(editor.client.diagnostics[uri]))
 
 
 @pytest.mark.slow

@@ -292,7 +292,7 @@ def test_a_bad_configuration_in_a_subfolder_affects_only_its_files(tree, text, a
     assert [file.path for file in result.files] == ["a.py", "good/c.py"]
     ((path, reason),) = result.unreadable
     assert path == "sub/pyproject.toml" and reason.startswith(BAD[text])
-    assert reason.endswith("(the files in its folder are not linted)")
+    assert reason.endswith("(the files that it configures are not linted)")
 
 
 def test_a_bad_configuration_for_all_arguments_ends_the_run(tree):

@@ -61,7 +61,7 @@ def installed(commands: str) -> Iterator[tuple[str, str]]:
 
 
 def from_pyproject(text: str) -> Iterator[tuple[str, str]]:
-    from kerascheck.project.config import parse_toml
+    from kerascheck.project.toml import parse_toml
 
     if not any(word in text for word in ("keras", "tensorflow", "python")):
         return
@@ -84,7 +84,7 @@ def from_pyproject(text: str) -> Iterator[tuple[str, str]]:
 
 
 def from_pipfile(text: str) -> Iterator[tuple[str, str]]:
-    from kerascheck.project.config import parse_toml
+    from kerascheck.project.toml import parse_toml
 
     try:
         table = parse_toml(text)

@@ -63,7 +63,7 @@ def script_versions(text: str) -> dict[str, Pin]:
     block = _SCRIPT.search(text)
     if block is None:
         return {}
-    from kerascheck.project.config import parse_toml
+    from kerascheck.project.toml import parse_toml
 
     try:
         dependencies = parse_toml(re.sub(r"(?m)^# ?", "", block[1])).get("dependencies")
