@@ -316,6 +316,23 @@ def test_report_fits_the_terminal(project, monkeypatch):
         assert int(columns) - 20 < widest <= int(columns)
 
 
+def test_statistics_alone_replace_the_report(project):
+    project(train__py=SLOW, broken__py="import keras\nx = (\n")
+    ran = kerascheck(*ONLY, "--statistics", ".")
+    error, head, first, others, summary = ran.out.splitlines()
+    assert ran.code == 2 and error.startswith("broken.py:2:5: error: KC999 ")
+    assert head.split() == ["count", "fixable", "ms", "rule"]
+    assert first.split()[:2] == ["1", "1"] and first.endswith("KC101 serial-map")
+    assert others.endswith("all other rules") and summary.startswith("Found 1 problem (1 warning) in 2 files")
+    assert len(kerascheck(*ONLY, "--statistics", "--quiet", "train.py").out.splitlines()) == 3
+
+
+def test_statistics_follow_a_report_in_a_file(project):
+    folder = project(train__py=SLOW)
+    ran = kerascheck(*ONLY, "--statistics", "-o", "report.txt", ".")
+    assert "serial-map" in (folder / "report.txt").read_text() and ran.out.splitlines()[1].endswith("KC101 serial-map")
+
+
 def test_statistics_follow_the_findings(project):
     project(train__py=SLOW)
     lines = kerascheck(*ONLY, "--statistics", "--output-format", "concise", ".").out.splitlines()

@@ -92,7 +92,8 @@ class CheckOptions:
     no_baseline: bool
     write_baseline: str | None
     diff_base: str | None
-    output_format: str
+    output_format: str | None
+    """None if none is named, which means "text"."""
     sort: str
     """Order of the text report: "severity" or "path"."""
     output_file: str | None
@@ -138,6 +139,11 @@ class CheckOptions:
     def is_for_machines(self) -> bool:
         """Whether another program reads the report."""
         return self.output_format in MACHINE_FORMATS
+
+    @property
+    def is_about_rules_only(self) -> bool:
+        """Whether the table of --statistics replaces the report: nothing else asks for the report."""
+        return self.statistics and self.output_format is None and self.output_file is None
 
     def refuse_contradictions(self, paths: Sequence[str]) -> None:
         """Raise UsageError for options that exclude each other, and for empty file names."""
@@ -292,9 +298,7 @@ _SECTIONS: dict[str, tuple[Callable[[Any], Any], ...]] = {
             "--output-format",
             type=click.Choice(["text", "concise", *MACHINE_FORMATS]),
             metavar="FORMAT",
-            default="text",
-            show_default=True,
-            help=f"How findings are printed: text, concise, {', '.join(MACHINE_FORMATS)}.",
+            help=f"How findings are printed: text, concise, {', '.join(MACHINE_FORMATS)}.  [text]",
         ),
         click.option(
             "--sort",
@@ -310,7 +314,11 @@ _SECTIONS: dict[str, tuple[Callable[[Any], Any], ...]] = {
             metavar="FILE",
             help="Write the report there; print the summary only.",
         ),
-        click.option("--statistics", is_flag=True, help="Add findings and time per rule."),
+        click.option(
+            "--statistics",
+            is_flag=True,
+            help="Print findings and time per rule instead of the report; after it if --output-format or -o is given.",
+        ),
         click.option(
             "--explain-silence",
             metavar="LINE",

@@ -108,7 +108,7 @@ def _pattern_of(paths: Collection[str]) -> str:
 def _print_for_machines(report: Report, summary: str, options: CheckOptions, err: bool) -> None:
     from importlib import import_module
 
-    module, function = MACHINE_FORMATS[options.output_format]
+    module, function = MACHINE_FORMATS[options.output_format or ""]
     text = getattr(import_module(f"kerascheck.report.{module}"), function)(report)
     if options.output_file is None:
         if text:
@@ -138,10 +138,15 @@ def _print_for_people(
 ) -> None:
     """Print or write the full or the concise report; codes link to their ``pages``."""
     findings, color = outcome.findings, terminal.color_of(options.color)
-    if options.output_format == "concise":
+    if options.is_about_rules_only:
+        from kerascheck.report import concise
+
+        lines: Iterable[str] = concise.render([], outcome.errors, outcome.sources)
+        closing = [summary]
+    elif options.output_format == "concise":
         from kerascheck.report import concise, overview
 
-        lines: Iterable[str] = concise.render(findings, outcome.errors, outcome.sources, evidence)
+        lines = concise.render(findings, outcome.errors, outcome.sources, evidence)
         closing = [*overview.tallied(outcome.tallied), summary]
     else:
         lines, closing = _full_report(outcome, evidence, pages, summary, options)
