@@ -9,6 +9,9 @@ from dataclasses import dataclass, field
 from command import kerascheck
 from marks import differences, expectations, severity_of, unmarked
 
+from kerascheck.catalog import registry
+from kerascheck.report import no_fix
+
 _PART = re.compile(
     r"^## (?P<heading>.+)$|^```(?P<info>[^`\n]*)\n(?P<text>(?s:.*?))^```$|(?P<quote>(?:^>.*\n)+)|^(?P<end>---)$",
     re.MULTILINE,
@@ -119,6 +122,11 @@ def problems(program, code, folder):
     mismatches = [f"{_shown(place)}: {what}" for place, what in differences(_expected(program), found)]
     mismatches += [f"{_relative(error, folder)}: {error['message']}" for error in report["errors"]]
     mismatches += _unsaid(program, report["findings"], folder)
+    mismatches += [
+        f"{_shown(_place(each, folder))}: {each['code']} has no fix, and its page does not say why under 'Fix safety'"
+        for each in report["findings"]
+        if not each["fix"] and not no_fix.reason(registry.find(each["code"]))
+    ]
     if program.diff is not None:
         mismatches += _unfixed(program, [*selection, "--fix", "--unsafe-fixes", *paths], folder)
     return mismatches

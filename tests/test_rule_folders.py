@@ -24,6 +24,7 @@ from kerascheck.catalog.measured import read_table
 from kerascheck.catalog.registry import rule_specs
 from kerascheck.catalog.rule import CommentsRule, RequirementsRule, Rule
 from kerascheck.finding import Severity
+from kerascheck.report import no_fix
 from kerascheck.report.rule_page import sections
 
 RAISES = re.compile(r"\A# raises: (\w+)\n")
@@ -137,6 +138,14 @@ def test_documentation_has_every_section(spec):
     written = sections(spec)
     assert [heading for heading in written if heading in HEADINGS] == HEADINGS
     assert all(written[heading] for heading in HEADINGS)
+
+
+@every_rule
+def test_page_says_why_a_finding_has_no_fix(spec, own):
+    missing = [
+        f"{path.name}:{each['line']}" for path in examples(spec, "slow") for each in own(spec, path) if not each["fix"]
+    ]
+    assert not missing or no_fix.reason(spec), f'"Fix safety" does not say why there is no fix, as in {missing}'
 
 
 @every_rule

@@ -329,7 +329,7 @@ _SECTIONS: dict[str, tuple[Callable[[Any], Any], ...]] = {
             "-v",
             "--verbose",
             is_flag=True,
-            help="Show findings of severity info in full too, and name what was skipped.",
+            help="Show findings of severity info in full too, say why there is no fix, and name what was skipped.",
         ),
         click.option("-q", "--quiet", is_flag=True, help="Print findings and errors only."),
     ),

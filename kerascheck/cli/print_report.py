@@ -171,7 +171,7 @@ def _full_report(
 ) -> tuple[list[str], list[str]]:
     """The lines about findings, and the closing lines about the run."""
     from kerascheck.catalog import measured
-    from kerascheck.report import overview, text
+    from kerascheck.report import no_fix, overview, text
 
     findings = outcome.findings
     hints = select_hints(findings, evidence, options)
@@ -194,6 +194,7 @@ def _full_report(
             evidence,
             width,
             pages,
+            no_fix=no_fix.reasons(in_full) if options.verbose else {},
             errors_first=options.sort == "severity",
         ),
         *overview.hints(hints, summaries, click.style, width, last=last, addresses=pages),

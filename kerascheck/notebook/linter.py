@@ -209,7 +209,7 @@ def _lines(linted: _Linted, findings: list[Finding]) -> Iterator[str]:
 def _blocks(linted: _Linted, findings: list[Finding]) -> Iterator[str]:
     from kerascheck.catalog import registry
     from kerascheck.cli.print_report import select_hints
-    from kerascheck.report import overview, text
+    from kerascheck.report import no_fix, overview, text
 
     outcome = linted.outcome
     hints = select_hints(findings, linted.evidence, linted.options)
@@ -221,6 +221,7 @@ def _blocks(linted: _Linted, findings: list[Finding]) -> Iterator[str]:
         _plain,
         linted.evidence,
         _WIDTH,
+        no_fix=no_fix.reasons(shown) if linted.options.verbose else {},
         errors_first=linted.options.sort == "severity",
         applied_by=lambda finding: _command(finding, linted.source),
     )

@@ -54,6 +54,7 @@ def render(
     width: int = WIDTH,
     addresses: Mapping[Finding, str] = MappingProxyType({}),
     *,
+    no_fix: Mapping[str, str] = MappingProxyType({}),
     errors_first: bool = False,
     applied_by: Callable[[Finding], str | None] = option,
 ) -> Iterator[str]:
@@ -65,6 +66,7 @@ def render(
         evidence: the measurements of some findings.
         width: the columns of the terminal.
         addresses: the addresses of rule pages, for links in the terminal.
+        no_fix: by code, the reasons for findings without a fix; those of other codes show none.
         errors_first: whether severity precedes the location as sort key; unreadable files count as errors.
         applied_by: gives the command or the options that apply the fix of a finding; None if there are none.
     """
@@ -90,6 +92,8 @@ def render(
                 addresses.get(first),
                 applied_by(first),
             )
+            if first.fix is None and (reason := no_fix.get(first.code)):
+                yield from _note("no fix", reason, style, width)
             if others:
                 yield from _note(
                     "also",

@@ -39,8 +39,8 @@ class PolicyDropped(Rule):
 
     ## Fix safety
 
-    There is no automatic fix. In a loop, set the policy in each iteration. Elsewhere, remove `clear_session()` or move
-    it up. The author may also want float32 for the next model.
+    There is no automatic fix: the author may want float32 for the next model. Otherwise, set the policy in each
+    iteration of a loop. Elsewhere, remove `clear_session()` or move it up.
 
     ## References
 

@@ -60,7 +60,7 @@ class DatasetMaterialised(Rule):
     program may continue without the training. Unsafe in Keras 2, which accepts the iterator and ends the training when
     it is exhausted.
 
-    There is no fix for lists. `len(dataset)` raises if the number is unknown, and `fit` divides an array into batches
+    There is no fix for lists: `len(dataset)` raises if the number is unknown, and `fit` divides an array into batches
     of its own.
 
     ## References

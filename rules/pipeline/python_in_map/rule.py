@@ -61,8 +61,9 @@ class PythonInMap(Rule):
 
     The fix replaces only `print`, by `tf.print`. It is unsafe: the text goes to standard error once per element, with
     different numbers. The map then has a side effect, so the runtime no longer makes it parallel (see `serial-map`).
-    The rest has no automatic fix. New random numbers change the training, as they should, and the author has to choose
-    their shape and type.
+
+    There is no automatic fix for the rest: new random numbers change the training, as they should, and the author has to
+    choose their shape and type.
 
     ## References
 

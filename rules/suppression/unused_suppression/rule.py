@@ -39,8 +39,10 @@ class UnusedSuppression(CommentsRule):
 
     ## Fix safety
 
-    Safe: codes of other tools and any other text in the comment stay. An entry with a misspelled rule name, such as
-    `serial-mop`, stays too. Its author meant to suppress something, so you have to correct it.
+    Safe: codes of other tools and any other text in the comment stay.
+
+    There is no fix for a misspelled rule name, such as `serial-mop`: its author meant to suppress something, so you have
+    to correct it.
 
     ## References
 
