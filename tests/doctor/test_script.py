@@ -213,3 +213,34 @@ def test_in_a_notebook_the_cell_is_named(tmp_path):
         ).out
     )
     assert (document["results"][0]["line"], document["results"][0]["cell"]) == (2, 2)
+
+
+ALL_KINDS = "dtype policy, backend, choice of GPUs, workers, data folder, array size or model size"
+
+
+@pytest.mark.parametrize(
+    ("code", "line"),
+    [
+        ("x = 1\n", f"nothing to compare with this machine. It shows no {ALL_KINDS}."),
+        (
+            "keras.mixed_precision.set_global_policy('mixed_float16')\n" + TRAIN + "model.fit(np.zeros((9000, 4000), 'float32'))\n",
+            "compared a model of 5 parameters, policy mixed_float16 (line 4), 34 MiB of arrays (line 7) with this machine. "
+            "It shows no backend, choice of GPUs, workers or data folder.",
+        ),
+        (
+            "tf.config.set_visible_devices([], 'GPU')\nimport torch\n" + "torch.utils.data.DataLoader(data, num_workers=2)\n" * 7,
+            "compared no GPU (line 4), 2 worker processes (line 6), 2 worker processes (line 7), 2 worker processes (line 8), "
+            "2 worker processes (line 9), 2 worker processes (line 10), 2 more with this machine. It shows no dtype policy, "
+            "backend, data folder, array size or model size.",
+        ),
+    ],
+)  # fmt: skip
+def test_the_report_names_what_was_compared(code, line, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.py").write_text(HEAD + code)
+    (tmp_path / "machine.json").write_text(CASES["t4"].snapshot.to_json())
+    ran = kerascheck("doctor", "--snapshot", "machine.json", "--script", "train.py")
+    assert f"script train.py: {line} " in " ".join(ran.out.split())
+    assert max(map(len, ran.out.splitlines())) <= 80
+    assert "script " not in kerascheck("doctor", "--snapshot", "machine.json").out
