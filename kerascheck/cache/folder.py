@@ -1,22 +1,23 @@
-"""The cache folder and its files, robust against kills, concurrent runs and tampering."""
+"""The cache folder and its files: results, and pages of rules; robust against kills, concurrent runs and tampering."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import itertools
 import json
 import os
 import re
 import stat
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from kerascheck.cache.written import Damaged
 from kerascheck.source import dependencies
 
 _MARKS = (".kerascheck", "pyproject.toml", ".git")
-_OURS = re.compile(r"[0-9a-f]{32}(?:\.parts)?\.json|tmp[0-9a-f]{16}\.part")
+_OURS = re.compile(r"[0-9a-f]{32}(?:\.parts)?\.json|KC[A-Z]?[0-9]{3}\.txt|tmp[0-9a-f]{16}\.part")
 _IGNORED = "*\n"
 """The content of ``.gitignore`` in a folder that only holds the cache: git ignores everything in it."""
 _LARGEST = 256 << 20
@@ -109,8 +110,24 @@ class Folder:
             self._refuse_links()
             self._prepare()
             for name, content in files.items():
-                self._replace(name, json.dumps(content, separators=(",", ":")))
+                text = json.dumps(content, separators=(",", ":"))
+                digest = dependencies.digest_of_pieces(_pieces(text)).encode()
+                self._replace(name, itertools.chain([digest, b"\n"], _pieces(text)))
             self._make_room(files)
+        except OSError:
+            return False
+        return True
+
+    def write_text(self, name: str, text: str) -> bool:
+        """Write a text for people atomically, unless it is there; returns whether it is there now."""
+        data = text.encode()
+        try:
+            self._refuse_links()
+            self._prepare()
+            with contextlib.suppress(OSError), dependencies.open_regular(os.path.join(self.path, name)) as file:
+                if file.read(len(data) + 1) == data:
+                    return True
+            self._replace(name, [data])
         except OSError:
             return False
         return True
@@ -133,12 +150,11 @@ class Folder:
     def _ignore(self) -> str:
         return os.path.join(self.path, ".gitignore")
 
-    def _replace(self, name: str, text: str) -> None:
+    def _replace(self, name: str, pieces: Iterable[bytes]) -> None:
         path = os.path.join(self.path, f"tmp{os.urandom(8).hex()}.part")
         try:
             with open(path, "xb") as file:
-                file.write(dependencies.digest_of_pieces(_pieces(text)).encode() + b"\n")
-                file.writelines(_pieces(text))
+                file.writelines(pieces)
             os.replace(path, os.path.join(self.path, name))
         except BaseException:
             with contextlib.suppress(OSError):
@@ -147,7 +163,8 @@ class Folder:
 
     def _make_room(self, new: Mapping[str, Any]) -> None:
         """Remove the least recently used files beyond the size limits."""
-        files = sorted(((entry.stat().st_mtime, entry) for entry in self._files()), key=lambda each: -each[0])
+        entries = (entry for entry in self._files() if not entry.name.endswith(".txt"))
+        files = sorted(((entry.stat().st_mtime, entry) for entry in entries), key=lambda each: -each[0])
         size = 0
         for place, (_, entry) in enumerate(files):
             size += entry.stat().st_size

@@ -236,7 +236,7 @@ def _check_files(
     fixed = edit_files.fix(files, outcome, report_filter, options) if options.fix else 0
     if options.fix_only:
         outcome.findings, outcome.tallied = [], []
-    return print_report(outcome, files, options, fixed=fixed)
+    return print_report(outcome, files, options, paths=paths, fixed=fixed)
 
 
 def _print_notes(paths: Sequence[str], found: Discovered, options: CheckOptions) -> None:

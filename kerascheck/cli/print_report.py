@@ -24,9 +24,21 @@ _PLAIN_PATH = re.compile(r"[^*?\[\]\\!#\s]+")
 
 
 def print_report(
-    outcome: LintResult, files: Sequence[File], options: CheckOptions, *, err: bool = False, fixed: int = 0
+    outcome: LintResult,
+    files: Sequence[File],
+    options: CheckOptions,
+    *,
+    paths: Sequence[str] = (),
+    err: bool = False,
+    fixed: int = 0,
 ) -> int:
-    """Print the result, after ``fixed`` findings were fixed; returns the exit code."""
+    """Print the result of linting; returns the exit code.
+
+    Args:
+        paths: the files and folders that the user names; none for standard input.
+        err: whether to print on standard error.
+        fixed: the number of findings that were fixed before.
+    """
     from kerascheck.catalog.pages import addresses
     from kerascheck.runtime.recall import recall
 
@@ -55,10 +67,26 @@ def print_report(
     else:
         if not terminal.takes_links(options.color, to_file=options.output_file is not None, err=err):
             pages = {}
+        else:
+            pages = {**_local_pages([each for each in findings if each not in pages], outcome, paths, options), **pages}
         _print_for_people(outcome, evidence, pages, summary, options, err)
     if errors:
         return 2
     return int((bool(failed) and not options.exit_zero) or (bool(fixed) and options.exit_non_zero_on_fix))
+
+
+def _local_pages(
+    findings: Sequence[Finding], outcome: LintResult, paths: Sequence[str], options: CheckOptions
+) -> dict[Finding, str]:
+    """The addresses of pages in the cache folder, for findings without a page on a site."""
+    if not findings or not paths or options.no_cache or options.output_format == "concise":
+        return {}
+    from kerascheck.cache.folder import Folder, folder_for
+    from kerascheck.cli.rule_pages import local_addresses
+
+    folder = folder_for(paths, options.cache_dir or None)
+    # A result of an earlier run is only valid for the same rules.
+    return {} if folder is None else local_addresses(findings, Folder(folder), are_current=outcome.rules is not None)
 
 
 def show_confirmed(outcome: LintResult, evidence: Mapping[Finding, Evidence]) -> None:
