@@ -28,6 +28,7 @@ from kerascheck.fixes.builders.datasets import (
     swap_with_batch,
 )
 from kerascheck.fixes.builders.devices import grow_every_device, only_for_several_gpus, set_memory_growth
+from kerascheck.fixes.builders.inline_steps import compile_inline_step
 from kerascheck.fixes.builders.layers import recurrent_layer, unwrap_layer
 from kerascheck.fixes.builders.numpy_calls import replace_numpy
 from kerascheck.fixes.builders.packages import install_with_cuda
@@ -43,6 +44,7 @@ __all__ = [
     "add_keyword",
     "append_prefetch",
     "assign_back",
+    "compile_inline_step",
     "compile_step",
     "delete_statement",
     "drop_argument",

@@ -167,3 +167,58 @@ def test_move_statements_requires_exactly_one_destination():
     for options in ({}, {"before": small(tree, "a"), "after_imports": True}):
         with pytest.raises(ValueError, match="either"):
             edits.move_statements(tree, [small(tree, "b")], **options)
+
+
+def extracted(parameters=(), results=()):
+    """Builder that moves the statements of the innermost loop between ``first`` and ``last`` into a function."""
+
+    def build(tree):
+        loops = [node for node in tree.descendants(tree.root) if isinstance(node, cst.For)]
+        body = loops[-1].body.body
+        codes = [tree.code_of(each) for each in body]
+        start = next(place for place, code in enumerate(codes) if "first" in code)
+        end = next(place for place, code in enumerate(codes) if "last" in code)
+        return edits.extract_function(
+            tree, body[start : end + 1], "f", before=loops[0], decorator="@d", parameters=parameters, results=results
+        )
+
+    return build
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "parameters", "results"),
+    [
+        ("for x in a:\n    first(x)\n    last()\n", "@d\ndef f(x):\n    first(x)\n    last()\n\n\nfor x in a:\n    f(x)\n", "x", ""),
+        ("b\nfor x in a:\n  first_last()", "b\n\n\n@d\ndef f():\n  first_last()\n\n\nfor x in a:\n  f()", "", ""),
+        (
+            "b\n\n# c\nfor x in a:\n\tz\n\t# d\n\ty = first(x)  # e\n\n\tlast()\n\tw\n",
+            "b\n\n\n@d\ndef f(x):\n\t# d\n\ty = first(x)  # e\n\tlast()\n\treturn y\n\n\n# c\nfor x in a:\n\tz\n\ty = f(x)\n\tw\n",
+            "x",
+            "y",
+        ),
+        (
+            "def g():\n    for i in b:\n        for x in a:\n            y = first('''\n    s''')\n            z = last()\n",
+            "def g():\n    @d\n    def f(i, x):\n        y = first('''\n    s''')\n        z = last()\n        return y, z\n\n"
+            "    for i in b:\n        for x in a:\n            y, z = f(i, x)\n",
+            "ix",
+            "yz",
+        ),
+        (
+            "def g():\n    b\n    for x in a:\n        first_last()\n",
+            "def g():\n    b\n\n    @d\n    def f():\n        first_last()\n\n    for x in a:\n        f()\n",
+            "",
+            "",
+        ),
+    ],
+)  # fmt: skip
+def test_extract_function(before, after, parameters, results):
+    check(before, after, extracted(parameters, results))
+
+
+def test_extract_function_requires_an_indented_body():
+    def build(tree):
+        loop = compound(tree, cst.For)
+        return edits.extract_function(tree, loop.body.body, "f", before=loop, decorator="@d", parameters=(), results=())
+
+    with pytest.raises(CannotEdit):
+        applied("for x in a: g()", build)

@@ -23,7 +23,7 @@ def compile_step(module: Module, function: cst.CSTNode) -> Fix | None:
     if not isinstance(function, cst.FunctionDef) or any(
         any(each.node is function for each in call.path.functions())
         for call in module.run.calls
-        if _ends_in_python(call)
+        if ends_in_python(call)
     ):
         return None
 
@@ -43,7 +43,7 @@ _METHODS_IN_PYTHON = frozenset(
 )
 
 
-def _ends_in_python(call: Call) -> bool:
+def ends_in_python(call: Call) -> bool:
     """Whether a call reads a tensor back, trains or predicts by itself, or draws from Python or NumPy."""
     if call.attribute in _METHODS_IN_PYTHON and call.name == f"{OF_KERAS_MODEL}{call.attribute}":
         return True

@@ -26,7 +26,13 @@ from kerascheck.syntax.edits.imports import (
     names_as_written,
 )
 from kerascheck.syntax.edits.spelling import free_name, spelling
-from kerascheck.syntax.edits.statements import add_decorator, assign_back, delete_statement, move_statements
+from kerascheck.syntax.edits.statements import (
+    add_decorator,
+    assign_back,
+    delete_statement,
+    extract_function,
+    move_statements,
+)
 
 __all__ = [
     "CannotEdit",
@@ -40,6 +46,7 @@ __all__ = [
     "call_at",
     "delete_statement",
     "end_of_imports",
+    "extract_function",
     "free_name",
     "imports_as_written",
     "insert_after_imports",

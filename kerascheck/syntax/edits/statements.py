@@ -215,6 +215,54 @@ def move_statements(
     return tuple(sorted((insertion, *edits)))
 
 
+def extract_function(
+    tree: Tree,
+    statements: Sequence[cst.CSTNode],
+    name: str,
+    *,
+    before: cst.CSTNode,
+    decorator: str,
+    parameters: Sequence[str],
+    results: Sequence[str],
+) -> Edits:
+    """Move adjacent statements of a block into a function, and call it in their place.
+
+    Args:
+        statements: whole lines, in source order; comment lines directly above them move along.
+        before: the statement around them before which the function is defined.
+        decorator: a decorator of the function, with ``@``.
+        parameters: the names that the statements read; they are also the arguments.
+        results: the names that the function returns and that the call binds.
+    """
+    newline = newline_of(tree)
+    place, indent = _insertion_point(tree, before)
+    old = indent_at(tree.text, start_of(tree, statements[0]))
+    inner = indent + _unit(tree, before)
+    pieces = [_piece(tree, statement, inner) for statement in statements]
+    call = f"{name}({', '.join(parameters)})"
+    lines = [f"{indent}{decorator}", f"{indent}def {call}:", *(text for text, _ in pieces)]
+    if results:
+        lines.append(f"{inner}return {', '.join(results)}")
+        call = f"{', '.join(results)} = {call}"
+    gap = 1 if indent else 2
+    is_first = tree.parents.get(before) is not tree.root and block_of(tree, before).body[0] is before
+    above = tree.text[:place].replace("\r\n", "\n").replace("\r", "\n")
+    blank = 0 if is_first or not above else max(0, gap + 1 - (len(above) - len(above.rstrip("\n"))))
+    content = newline * blank + "".join(line + newline for line in lines) + newline * gap
+    start, end = pieces[0][1][0], pieces[-1][1][1]
+    ending = newline if tree.text[start:end].endswith(("\n", "\r")) else ""
+    return insert(place, content), Edit(start, end, f"{old}{call}{ending}")
+
+
+def _unit(tree: Tree, loop: cst.CSTNode) -> str:
+    """The indentation of a statement's body, relative to the statement."""
+    body = loop.body if isinstance(loop, (cst.For, cst.While)) else None
+    if not isinstance(body, cst.IndentedBlock):
+        raise CannotEdit("no indented body")
+    first = start_of(tree, body.body[0])
+    return indent_at(tree.text, first).removeprefix(indent_at(tree.text, start_of(tree, loop)))
+
+
 def _piece(tree: Tree, statement: cst.CSTNode, indent: str) -> tuple[str, tuple[int, int]]:
     """Return a statement with its comments, reindented, without its last newline; and its current range."""
     text = tree.text

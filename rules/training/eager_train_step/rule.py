@@ -3,6 +3,7 @@ from kerascheck.api import Applies, Rule, Severity, data, fixes, program, traini
 # By their literals, these are toys: 1,000 steps of a linear model take 3.9 s eagerly and 0.3 s compiled.
 _A_FEW_SECONDS = 1000
 _DECORATE = "decorate it with @tf.function"
+_MOVE = "move the step into a function decorated with @tf.function"
 
 
 class EagerTrainStep(Rule):
@@ -74,7 +75,7 @@ class EagerTrainStep(Rule):
 
     ## Use instead
 
-    `@tf.function` above the step. Move a step in the loop body to a function first. Create models, optimizers and
+    `@tf.function` above the step. Move a step in the loop body to a function first, before the loops. Create models, optimizers and
     metrics outside it, and pass tensors, not Python numbers.
 
     ## Fix safety
@@ -83,9 +84,13 @@ class EagerTrainStep(Rule):
     appends and `.numpy()` change their meaning or fail. Look for them before you apply the fix. For a body of tensor
     operations, the numbers stay the same up to rounding; the order of random draws may change.
 
+    A step written into a `for` loop first becomes a function before the loop. It takes the names that the iteration
+    binds, and returns those that other code reads.
+
     There is no fix:
 
-    - for a step in a loop body;
+    - for a step in a loop body that does more than assign to names and update weights and metrics, or that takes
+      something from the iteration which is not certainly a tensor, such as the number of the epoch;
     - if the step creates a `tf.Variable` or a layer with weights each time, because `tf.function` then raises a
       ValueError;
     - if the program calls the step with a second optimizer, whose variables do not exist yet (also a ValueError;
@@ -121,7 +126,7 @@ class EagerTrainStep(Rule):
                 if step.reads is None
                 else f"{because} Inside a tf.function, .numpy() and NumPy functions of tensors raise.",
                 doubt=_doubt(module, step),
-                fix=fixes.compile_step(step.module, step.node) if remedy == _DECORATE else None,
+                fix=_fix(step, remedy),
                 related=(
                     (step.update, "the weights are updated here"),
                     (step.loop, "in this loop"),
@@ -132,6 +137,14 @@ class EagerTrainStep(Rule):
                     ),
                 ),
             )
+
+
+def _fix(step, remedy):
+    if remedy == _DECORATE:
+        return fixes.compile_step(step.module, step.node)
+    if remedy == _MOVE and step.lending is None:
+        return fixes.compile_inline_step(step.module, step.node, step.update)
+    return None
 
 
 def _because(step):
@@ -167,7 +180,7 @@ def _doubt(module, step):
 def _remedy(step):
     """The replacement, as an imperative."""
     compiled = (
-        "move the step into a function decorated with @tf.function"
+        _MOVE
         if not step.is_function
         else "wrap it in one tf.function per optimizer"
         if step.takes_optimizers
