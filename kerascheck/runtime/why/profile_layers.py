@@ -6,16 +6,13 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from kerascheck.knowledge.classes import OPTIMIZERS
 from kerascheck.knowledge.layers import KNOWN_LAYERS, short_name
 from kerascheck.runtime.verify.messages import Place
 from kerascheck.runtime.verify.step_trace import LayerTime, OwnerTime, StepTrace
 from kerascheck.runtime.why.created import CreatedLayer
-
-if TYPE_CHECKING:
-    from kerascheck.runtime.why.recorded import RecordedProfile
+from kerascheck.runtime.why.profile_facts import RecordedProfile
 
 _NUMBERED = re.compile(r"(?:_\d+)+$")
 """What Keras and TensorFlow append to names that repeat."""

@@ -9,19 +9,19 @@ import subprocess
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kerascheck.runtime.plain import restored
 from kerascheck.runtime.verify.analysis import Stage
-from kerascheck.runtime.verify.gpu_view import GpuView
 from kerascheck.runtime.verify.messages import TrainingFacts
 from kerascheck.runtime.verify.rounds import Run
 from kerascheck.runtime.why.created import Created, created_by
 from kerascheck.runtime.why.diagnosis import diagnose
 from kerascheck.runtime.why.explain import WhyResult
 from kerascheck.runtime.why.lines import Lines
+from kerascheck.runtime.why.profile_facts import RecordedProfile
 from kerascheck.runtime.why.profile_files import NoProfile, ProfileFile, find_profile
 from kerascheck.runtime.why.profile_layers import LayerNames, trace_of
 from kerascheck.runtime.why.step import Part, Step
@@ -40,35 +40,6 @@ _SHOWN = 0.03
 """Minimum share of a step for a part to be explained in a remark."""
 _EVERYWHERE = 1 << 30
 """A line number beyond every file."""
-
-
-@dataclass(frozen=True, slots=True)
-class RecordedProfile:
-    """What the steps of a profile did; times are in seconds per step."""
-
-    steps: int
-    seconds_per_step: float
-    backend: str
-    """"tensorflow" or "jax"."""
-    function: str | None
-    """Name of the compiled function that makes the steps."""
-    fits: bool
-    """Whether Keras's ``fit`` compiles that function."""
-    parts: dict[str, float]
-    """"computing", "compiling", "tracing", "waiting" (for data), "inside" (the compiled step, without an operation) and
-    "between" (the compiled steps)."""
-    scopes: tuple[tuple[str, float, float], ...]
-    """Names around operations, such as "model/dense", with the seconds of the forward and of the backward pass."""
-    unattributed_seconds: float
-    fused_seconds: float
-    total_seconds: float
-    gpus: tuple[GpuView, ...]
-    stages: tuple[tuple[str, float, float], ...]
-    """Names of the stages of the input pipeline that steps wait for, seconds of waiting, and parallel calls."""
-    stage_names: tuple[str, ...]
-    """Of all stages in the profile."""
-    lacks_programs: bool = False
-    """Whether the reader does not see the programs that XLA compiled, which name the operations of JAX."""
 
 
 def read_profile(path: Path, python: str) -> RecordedProfile:

@@ -69,7 +69,7 @@ def read_by_tensorflow(path):
             (
                 line.name,
                 [
-                    Event(*_times(each, line.timestamp_ns), names[each.metadata_id], _stats(each, used, texts))
+                    _event(each, line.timestamp_ns, names[each.metadata_id], _stats(each, used, texts))
                     for each in line.events
                     if each.metadata_id in names
                 ],
@@ -84,9 +84,9 @@ def read_by_tensorflow(path):
     return planes, programs
 
 
-def _times(event, origin):
+def _event(event, origin, name, stats):
     start = origin + event.offset_ps / 1000
-    return start, start + event.duration_ps / 1000
+    return Event(start, start + event.duration_ps / 1000, name, stats)
 
 
 def _stats(event, used, texts):
