@@ -73,6 +73,14 @@ def test_the_training_ends_as_without_the_magic(kernel):
     assert kernel.run(show).text == plain
 
 
+def test_layers_are_shown_on_request(kernel):
+    ran = kernel.run("%%why --layers\n_ = make().fit(batches(1200), verbose=0)")
+    assert "Dense" in ran.text.partition("Operations: ")[2] and "cell 2:3)" in ran.text, ran.text
+    assert "class=&quot;flame&quot;" in ran.html
+    folders = "import glob, tempfile\nprint(glob.glob(tempfile.gettempdir() + '/kerascheck-profile-*'))"
+    assert kernel.run(folders).text == "[]\n"
+
+
 def test_a_cell_that_runs_again_is_named_anew(kernel):
     before = kernel.run("print(get_ipython().execution_count)")
     assert before.text
