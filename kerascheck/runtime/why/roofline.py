@@ -245,8 +245,8 @@ def bytes_text(rate: float) -> str:
 
 
 def _scaled(rate: float, unit: str) -> str:
-    for prefix, scale in (("T", 1e12), ("G", 1e9), ("M", 1e6)):
-        if rate >= scale:
+    for prefix, scale in (("P", 1e15), ("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if rate >= 0.9995 * scale:
             value = rate / scale
             return f"{value:.0f} {prefix}{unit}" if value >= 10 else f"{value:.1f} {prefix}{unit}"
     return f"{rate:,.0f} {unit}"

@@ -11,6 +11,7 @@ from kerascheck.runtime.verify.peaks import Peaks
 from kerascheck.runtime.verify.step_trace import OwnerTime, StepTrace
 from kerascheck.runtime.why import layers
 from kerascheck.runtime.why.html_parts import percent
+from kerascheck.runtime.why.roofline import bytes_text, flops_text
 
 _MOST_NAMED = 10
 _WORTH_A_NUMBER = 0.005
@@ -121,22 +122,6 @@ def roofs_of(peaks: Peaks | None, found: Sequence[Dot]) -> list[Roof]:
     return merged
 
 
-def _rate(flops: float) -> str:
-    return f"{_scaled(flops)}FLOP/s"
-
-
-def _scaled(number: float) -> str:
-    """Two or three digits and a prefix, such as "1.2 T"."""
-    for size, prefix in ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if number >= 0.9995 * size:
-            return f"{_digits(number / size)} {prefix}"
-    return f"{_digits(number)} "
-
-
-def _digits(number: float) -> str:
-    return f"{number:,.0f}" if number >= 100 else f"{number:.2g}"
-
-
 def _grid(plot: _Plot) -> Iterator[str]:
     """Lines at the powers of ten."""
     for x in map(plot.x, _powers(plot.left, plot.right)):
@@ -151,7 +136,7 @@ def _ticks(plot: _Plot) -> Iterator[str]:
     for intensity in _powers(plot.left, plot.right):
         yield f'<text x="{plot.x(intensity):.2f}%" y="{bottom + 15}" text-anchor="middle">{intensity:,.4g}</text>'
     for flops in _powers(plot.low, plot.high):
-        yield f'<text x="0" y="{plot.y(flops) - 4:.1f}">{_rate(flops)}</text>'
+        yield f'<text x="0" y="{plot.y(flops) - 4:.1f}">{flops_text(flops)}</text>'
     yield f'<text x="50%" y="{bottom + 33}" text-anchor="middle">FLOP per byte of memory</text>'
 
 
@@ -182,7 +167,7 @@ def _named_roofs(plot: _Plot, roofs: Sequence[Roof]) -> Iterator[tuple[str, floa
     for group in groups:
         bottom = plot.y(group[-1].flops) - 5
         for position, roof in enumerate(group):
-            yield f"{', '.join(roof.types)} {_rate(roof.flops)}", bottom - position * _LABEL
+            yield f"{', '.join(roof.types)} {flops_text(roof.flops)}", bottom - position * _LABEL
 
 
 def _roof_labels(plot: _Plot, memory: float, roofs: Sequence[Roof]) -> Iterator[str]:
@@ -191,7 +176,7 @@ def _roof_labels(plot: _Plot, memory: float, roofs: Sequence[Roof]) -> Iterator[
     start = max(10**plot.left, 10**plot.low / memory)
     end = roofs[-1].flops / memory if roofs else 10**plot.right
     upper = start**0.35 * max(end, start) ** 0.65
-    yield f'<text x="{plot.x(upper):.2f}%" y="{plot.y(upper * memory):.1f}" dx="10" dy="16">memory {_scaled(memory)}B/s</text>'
+    yield f'<text x="{plot.x(upper):.2f}%" y="{plot.y(upper * memory):.1f}" dx="10" dy="16">memory {bytes_text(memory)}</text>'
 
 
 def _circles(plot: _Plot, found: Sequence[Dot], named: int, roofs: Sequence[Roof]) -> Iterator[str]:
@@ -233,7 +218,8 @@ def _name(dot: Dot) -> str:
 
 def _numbers(dot: Dot) -> str:
     types = f", {escape(dot.row.dtype)}" if dot.row.dtype else ""
-    return f"{_rate(dot.flops)}, {_digits(dot.intensity)} FLOP per byte{types}, {percent(dot.share)} of the operations"
+    intensity = f"{dot.intensity:,.0f}" if dot.intensity >= 100 else f"{dot.intensity:.2g}"
+    return f"{flops_text(dot.flops)}, {intensity} FLOP per byte{types}, {percent(dot.share)} of the operations"
 
 
 def _how_to_read(found: Sequence[Dot], peaks: Peaks | None, roofs: Sequence[Roof]) -> str:
@@ -257,6 +243,6 @@ def _alternative(found: Sequence[Dot], peaks: Peaks | None) -> str:
     """The picture in a sentence."""
     roof = ""
     if peaks is not None:
-        types = "".join(f", {escape(name)} {_rate(flops)}" for name, flops in peaks.flops.items())
-        roof = f"; the roof is memory {_scaled(peaks.bytes)}B/s{types}"
+        types = "".join(f", {escape(name)} {flops_text(flops)}" for name, flops in peaks.flops.items())
+        roof = f"; the roof is memory {bytes_text(peaks.bytes)}{types}"
     return f"Roofline with {len(found)} dots; the longest is {_name(found[0])}, {_numbers(found[0])}{roof}"
