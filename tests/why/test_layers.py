@@ -194,7 +194,10 @@ def test_shares_are_of_the_step_where_operations_cover_part_of_it(trace):
         "between" not in layers.by_direction(unknown)
         and _layers(step_with(unknown))["between_operations_share"] is None
     )
-    assert layers.cause(replace(trace, busy_seconds=0.0024)) is None  # most of the step runs no operation
+    little = replace(trace, busy_seconds=0.0024)
+    assert layers.cause(little) is None  # most of the step runs no operation
+    assert "operations run in only 48% of a step" in diagnose(step_with(little), [], Lines({})).advice[0].text
+    assert "operations run" not in diagnose(step_with(covered), [], Lines({})).advice[0].text
 
 
 def test_no_layer_is_the_cause_if_the_fixed_cost_leads(trace):

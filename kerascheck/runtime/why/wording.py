@@ -16,6 +16,8 @@ _KERAS_SECONDS = 0.01
 """Seconds that Keras takes around a step (see the page of KC407), the maximum that ``steps_per_execution`` saves."""
 _WORTH_NAMING = 0.1
 """Minimum share of a step for the optimizer to be named as a part of the fixed cost."""
+_FEWEST_BUSY = 0.5
+"""Minimum share of a step in which operations run for the processor to be the limit."""
 _COMPILERS = {"jax": "@jax.jit", "torch": "@torch.compile"}
 _WORTH_PROCESSES = 60.0
 """Minimum seconds of waiting per epoch at which workers pay off.
@@ -394,8 +396,11 @@ def seconds_of(seconds: float | None) -> str:
 
 
 def _about_computing(step: Step) -> str:
+    trace = step.facts.step_trace
+    busy = None if trace is None else trace.busy_share
+    if busy is not None and busy < _FEWEST_BUSY and not step.gpus:
+        return f"operations run in only {busy:.0%} of a step; the framework's own work between them grows with their number"
     if step.gpus:
-        trace = step.facts.step_trace
         if trace is not None and roofline.is_launch_bound(trace):
             return "the GPU waits for short kernels to start: larger batches can help, and nothing in the input"
         half = "mixed precision, " if roofline.may_gain_in_half(step, Part.COMPUTE) else ""
