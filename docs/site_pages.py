@@ -163,7 +163,7 @@ def _page(spec: RuleSpec, names: set[str]) -> str:
     family = _FAMILIES.get(spec.folder.parent.name, spec.folder.parent.name)
     heading, status, *parts = rule_page.parts(spec)
     parts = [_cross_linked(part, names - {spec.name}) for part in parts]
-    if spec.kind is registry.Rule:
+    if rule_page.has_evidence(spec):
         parts.append(_evidence(spec))
     if f'<a id="{spec.code}">' in (ROOT / "docs" / "precision.md").read_text(encoding="utf-8"):
         parts.append(f"How often its findings are right: [precision](../precision.md#{spec.code}).")

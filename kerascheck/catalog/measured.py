@@ -17,6 +17,7 @@ DEVICES: Final[tuple[Device, ...]] = ("cpu", "gpu")
 """The columns of the table."""
 _CONFIRMED = "confirmed"
 """The :class:`kerascheck.runtime.verify.verdict.Status` of a fix that makes steps faster."""
+_DECIDED = frozenset({_CONFIRMED, "slower"})
 
 
 class _AnyMachine(TypedDict):
@@ -105,6 +106,12 @@ def for_rule(code: str, rows: Sequence[Row] | None = None) -> list[str] | None:
     return None if entry is None else [f"{device.upper()}: {cell(entry.get(device))}" for device in DEVICES]
 
 
+def is_decided(row: Row | None) -> bool:
+    """Whether a column of a row shows that the example becomes faster or slower, or needs less."""
+    columns = [row[device] for device in DEVICES if device in row] if row is not None else []
+    return any(column["status"] in _DECIDED and column["ratio"] is not None for column in columns)
+
+
 def cell(measured: Measurement | None) -> str:
     """One measurement as text."""
     if measured is None:
@@ -115,7 +122,7 @@ def cell(measured: Measurement | None) -> str:
     device = f"{machine['gpu']}{driver}" if machine.get("gpu") else f"{machine['cores']} cores {machine['processor']}"
     example = f"{measured['example']}, " if measured.get("example") else ""
     where = f"{example}{device}, {versions}, {measured['date']}"
-    of = f" {_OF[measured['of']]}" if measured.get("of") in _OF else ""
+    of = _OF.get(measured.get("of", ""), "per call" if measured["reason"].startswith("calls ") else "per step")
     if ratio is None or low is None or measured["status"] == _CONFIRMED and low <= 1.0:
         return f"{measured['status']} ({measured['reason']}; {where})"
-    return f"{measured['status']} x{ratio:.2f} [{low:.2f}-{measured['high']:.2f}]{of} ({where})"
+    return f"{measured['status']} x{ratio:.2f} [{low:.2f}-{measured['high']:.2f}] {of} ({where})"

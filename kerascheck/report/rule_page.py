@@ -129,7 +129,7 @@ def fitted(page: str, width: int) -> str:
 def as_text(spec: RuleSpec) -> str:
     """The page of a rule as text."""
     shown = [*parts(spec)]
-    if spec.kind is Rule:
+    if has_evidence(spec):
         shown.append(evidence_of(spec))
     return "\n\n".join(shown)
 
@@ -144,20 +144,34 @@ def parts(spec: RuleSpec) -> Iterator[str]:
         yield f"## Example\n\n```diff\n{diff}\n```"
 
 
+def has_evidence(spec: RuleSpec) -> bool:
+    """Whether the page of a rule has the section of :func:`evidence_of`: its example runs, or it is about speed."""
+    return spec.kind is Rule or spec.speed
+
+
 def evidence_of(spec: RuleSpec) -> str:
-    """The section with measurements of the example and with published figures."""
-    return f"## Evidence\n\nWhat fast.py gains over slow.py:\n\n{_evidence(spec)}"
+    """The section with measurements of the example and with published figures: heading, sentence and lines."""
+    slow, fast = ("slow.py", "fast.py") if spec.kind is Rule else ("slow/", "fast/")
+    interval = ", with the 95 % interval" if measured.row_of(spec.code) else ""
+    return f"## Evidence\n\nWhat {fast} gains over {slow}{interval}:\n\n{_evidence(spec)}"
 
 
 def _evidence(spec: RuleSpec) -> str:
     columns = measured.for_rule(spec.code)
-    lines = [f"- {column}" for column in columns or ()]
-    lines = lines or [f"Not measured yet; 'kerascheck evidence {spec.code}' runs both on your machine."]
+    lines = [f"- {column}" for column in columns or ()] or [_unmeasured(spec)]
     if spec.evidence_note:
         lines += ["", spec.evidence_note]
     if not _is_measured_on_gpu(spec) and (figures := published.for_rule(spec.code)):
-        lines += ["", "Published by others for GPUs, not measured by us:", "", *(f"- {figure}" for figure in figures)]
+        lines += ["", "Published by others, not measured by us:", "", *(f"- {figure}" for figure in figures)]
     return "\n".join(lines)
+
+
+def _unmeasured(spec: RuleSpec) -> str:
+    if spec.kind is not Rule:
+        return "Not measured: no script runs."
+    if not spec.speed:
+        return "Not measured: the rule is not about speed."
+    return f"Not measured yet; 'kerascheck evidence {spec.code}' runs both on your machine."
 
 
 def _is_measured_on_gpu(spec: RuleSpec) -> bool:

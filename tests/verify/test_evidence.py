@@ -43,7 +43,7 @@ def test_columns_of_cpu_and_gpu_are_kept_apart():
     assert set(evidence.merge([cpu], [gpu])[0]) == {"code", "name", "cpu", "gpu"}
     first, second = measured.for_rule("KC101", [cpu])
     assert (
-        first.startswith("CPU: confirmed x1.90 [1.80-2.00] (")
+        first.startswith("CPU: confirmed x1.90 [1.80-2.00] per step (")
         and "tensorflow 2.21.0, 20" in first
         and " cores " in first
     )
