@@ -126,7 +126,7 @@ class AnyRule:
     measured: ClassVar[str] = "steps"
     """What its example gains: time of "steps", seconds until the "first step", or peak "memory" of the process."""
     evidence_note: ClassVar[str] = ""
-    """An explanation of at most 110 characters for the page, if the measured example gains surprisingly little."""
+    """A sentence of at most 110 characters for the page: why the example is not measured, or gains surprisingly little."""
     loss_tolerance: ClassVar[float | None] = 1e-6
     """Largest relative difference of the final losses of slow.py and fast.py; None if the fix may change them."""
 

@@ -57,6 +57,7 @@ class ForcedCpu(Rule):
     severity = Severity.INFO
     applies = Applies(graph_code=False, backends={"tensorflow"}, without_training=False, reinforcement_learning=False)
     triggers = ("CUDA_VISIBLE_DEVICES", "set_visible_devices", "device(")
+    evidence_note = "The gain needs a GPU; it depends on the model."
 
     def check(self, module):
         program = module.program

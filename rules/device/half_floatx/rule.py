@@ -77,6 +77,7 @@ class HalfFloatx(Rule):
     severity = Severity.WARNING
     applies = Applies(without_training=False)
     triggers = ("set_floatx",)
+    evidence_note = "The rule is mainly about lost precision; the effect on speed depends on the type and the device."
     loss_tolerance = None
 
     def check(self, module):

@@ -57,6 +57,7 @@ class HalfPrecisionOnCpu(Rule):
     applies = Applies(backends={"tensorflow"}, without_training=False)
     triggers = ("mixed_float16", "mixed_bfloat16", "jit_compile")
     proves = ("same-numbers",)
+    evidence_note = "Newer CPUs have bfloat16 units (AMX) and may behave differently."
     loss_tolerance = None
 
     def check(self, module):

@@ -60,6 +60,7 @@ class PolicyAfterLayers(Rule):
     severity = Severity.ERROR
     proves = ("same-numbers", "bound-before", "nothing-between")
     triggers = ("set_global_policy", "set_dtype_policy", "set_policy")
+    evidence_note = "The gain is that of mixed precision; it needs a GPU with Tensor Cores."
     loss_tolerance = None
 
     def check(self, module):

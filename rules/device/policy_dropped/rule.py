@@ -54,6 +54,7 @@ class PolicyDropped(Rule):
     severity = Severity.ERROR
     applies = Applies(keras=">=3", without_training=False)
     triggers = ("clear_session",)
+    evidence_note = "The gain is that of mixed precision; it needs a GPU with Tensor Cores."
     loss_tolerance = None
 
     def check(self, module):

@@ -80,6 +80,7 @@ class BuildOutsideScope(Rule):
         ".TPUStrategy(",
         "TPUStrategy(",
     )
+    evidence_note = "The gain needs several GPUs."
     loss_tolerance = 1e-4
 
     def check(self, module):

@@ -58,6 +58,7 @@ class SingleDeviceStrategy(Rule):
     applies = Applies(keras=">=3", backends={"tensorflow"})
     triggers = ("MirroredStrategy(", ".MirroredStrategy(")
     proves = ("same-numbers",)
+    evidence_note = "The main loss is XLA, which Keras uses by default on GPUs only."
     loss_tolerance = 1e-4
 
     def check(self, module):

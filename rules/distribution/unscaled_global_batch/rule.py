@@ -72,6 +72,7 @@ class UnscaledGlobalBatch(Rule):
         "TPUStrategy(",
         ".TPUStrategy(",
     )
+    evidence_note = "The gain needs several GPUs."
     loss_tolerance = None
 
     def check(self, module):

@@ -77,6 +77,7 @@ class CpuOnlyRequirement(RequirementsRule):
     severity = Severity.INFO
     triggers = ("tensorflow",)
     proves = ("same-output",)
+    evidence_note = "The cost is that of training on a CPU; it depends on the model and the machine."
     loss_tolerance = None
 
     def check(self, file: RequirementsFile):

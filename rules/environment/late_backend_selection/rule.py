@@ -72,6 +72,7 @@ class LateBackendSelection(Rule):
     severity = Severity.ERROR
     proves = ("same-output", "bound-before", "nothing-between")
     triggers = ("KERAS_BACKEND",)
+    evidence_note = "The gain depends on the backend that the author meant to use."
     loss_tolerance = 1e-4
 
     def check(self, module):

@@ -64,6 +64,7 @@ class RandomLayerWhileLoop(Rule):
     severity = Severity.WARNING
     applies = Applies(tensorflow=">=2.9,<2.12", keras="<3")
     triggers = ("RandomBrightness", "RandomContrast", "RandomCrop", "RandomRotation", "RandomTranslation", "RandomZoom")
+    evidence_note = "Only Keras 2.9 to 2.11 has the slow layers; the example needs TensorFlow 2.10."
     loss_tolerance = None
 
     def check(self, module):

@@ -41,6 +41,7 @@ class RecursiveFunction(Rule):
     summary = "tf.function calls itself"
     severity = Severity.WARNING
     triggers = (".function", "function(")
+    evidence_note = "The cost is a trace for each depth, or a RecursionError, not slower steps."
     loss_tolerance = 1e-4
 
     def check(self, module):

@@ -54,6 +54,7 @@ class UnalignedDims(Rule):
     severity = Severity.INFO
     on_by_default = False
     triggers = ("mixed_float16", "mixed_bfloat16")
+    evidence_note = "The gain needs a GPU with Tensor Cores."
     loss_tolerance = None
 
     def check(self, module):

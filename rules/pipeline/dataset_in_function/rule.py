@@ -61,6 +61,7 @@ class DatasetInFunction(Rule):
     summary = "dataset of arrays is made inside a tf.function"
     severity = Severity.WARNING
     triggers = ("from_tensor_slices(", "from_tensors(")
+    evidence_note = "The gain is a shorter start and less memory; the steps take equally long."
 
     def check(self, module):
         for call, how in graph.traced_calls(module):

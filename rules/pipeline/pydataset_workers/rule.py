@@ -63,6 +63,7 @@ class PyDatasetWorkers(Rule):
     severity = Severity.WARNING
     applies = Applies(graph_code=False)
     triggers = ("PyDataset", "Sequence")
+    evidence_note = "The gain depends on how long an item waits for storage; two busy cores show little."
     loss_tolerance = 1e-5
 
     def check(self, module):

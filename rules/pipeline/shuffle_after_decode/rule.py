@@ -74,6 +74,7 @@ class ShuffleAfterDecode(Rule):
     applies = Applies(graph_code=False)
     triggers = (".shuffle(", "shuffle_and_repeat(")
     proves = ("same-order",)
+    evidence_note = "The gain is less memory and an earlier first batch; steady epochs take equally long."
     loss_tolerance = None
 
     def check(self, module):

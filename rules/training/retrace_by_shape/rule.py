@@ -60,6 +60,7 @@ class RetraceByShape(Rule):
     severity = Severity.WARNING
     applies = Applies(graph_code=False)
     triggers = (".function", "function(")
+    evidence_note = "The cost is a trace for each new shape, so it depends on the number of shapes."
     loss_tolerance = 1e-4
 
     def check(self, module):

@@ -119,6 +119,7 @@ class TinyBatch(Rule):
     summary = "batch size is small for this model"
     severity = Severity.INFO
     triggers = (".fit(", "fit_generator(", "GradientTape", "keras_tuner", "kerastuner")
+    evidence_note = "The example trains with another batch size, so a step does not do the same work."
     loss_tolerance = None
 
     def check(self, module):
