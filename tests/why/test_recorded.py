@@ -22,6 +22,7 @@ from kerascheck.runtime.why.created import created_by
 from kerascheck.runtime.why.diagnosis import diagnose
 from kerascheck.runtime.why.explain import WhyResult
 from kerascheck.runtime.why.lines import Lines
+from kerascheck.runtime.why.profile_layers import LayerNames
 from kerascheck.runtime.why.recorded import NoProfile, RecordedProfile, explain_profile, read_profile, step_of
 from kerascheck.runtime.why.step import Part
 
@@ -180,6 +181,17 @@ def test_names_lead_to_lines_only_where_they_are_clear(linted):
         ("optimizer", "Adam", None), ("loss", "", None), ("layer", "my_block", None),
     ]  # fmt: skip
     assert set(step.parts) == {Part.COMPUTE, Part.INPUT, Part.UNEXPLAINED, Part.OVERHEAD}
+    assert [(each.name, each.parent, each.seconds) for each in step.facts.step_trace.layers] == [
+        ("adam_1", None, 2e-3), ("loss", None, 1e-3), ("my_block", None, 5e-4), ("net", None, 0.0),
+        ("batch_normalization_1", 3, 3e-3), ("dense_7", 3, 4e-3), ("stem_1", 3, 5e-3),
+    ]  # fmt: skip
+
+
+def test_names_of_a_live_model_come_first(linted):
+    names = LayerNames(created_by(linted).layers, {"my_block": "Block", "tower_10": "Dense"})
+    assert names.owner(("net", "my_block", "relu")).kind == "Block"
+    owner = names.owner(("net", "tower_10", "MatMul"))
+    assert (owner.kind, owner.scopes, owner.place) == ("Dense", ("net", "tower_10"), (linted.script, 4))
 
 
 PIPELINE = """\

@@ -124,7 +124,8 @@ def _tree(profile: RecordedProfile, names: LayerNames) -> tuple[LayerTime, ...]:
     for scopes in ordered:
         owner, (forward, backward) = owners[scopes], spent[scopes]
         parent = position.get(scopes[:-1])
-        found.append(LayerTime(owner.role, scopes[-1], owner.kind, parent, forward, backward, owner.place))
+        name = owner.role if scopes[-1] in _ROLES else scopes[-1]
+        found.append(LayerTime(owner.role, name, owner.kind, parent, forward, backward, owner.place))
     return tuple(found)
 
 
