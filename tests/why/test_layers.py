@@ -213,9 +213,14 @@ def test_an_operation_of_xla_lasts_until_the_next_one_of_its_run():
 
     first, second = event(0, 10, "fusion", 1), event(14, 20, "dot", 1)
     inside, later = event(15, 16, "copy", 1), event(30, 32, "fusion", 2)
-    threads = [("tf_XLAEigen/1", [first, later]), ("tf_XLAEigen/2", [second, inside])]
+    waited = xplane.Event(2, 25, "ThunkExecutor::Execute (wait for completion)", {"run_id": 1})
+    threads = [("tf_XLAEigen/1", [first, later]), ("tf_XLAEigen/2", [second, inside]), ("tf_XLAPjRt/3", [waited])]
     found = {name: [each[:2] for each in events] for name, events in xplane.threads_of([("/host:CPU", threads)])}
-    assert found == {"tf_XLAEigen/1": [(0, 14), (30, 32)], "tf_XLAEigen/2": [(14, 20), (15, 16)]}
+    assert found == {
+        "tf_XLAEigen/1": [(0, 14), (30, 32)],
+        "tf_XLAEigen/2": [(14, 25), (15, 16)],  # the end of the run is known
+        "tf_XLAPjRt/3": [(2, 25)],
+    }
 
 
 @pytest.mark.parametrize(("seconds", "steps", "is_long"), [(1.0, 2, False), (4.0, 1, True)])

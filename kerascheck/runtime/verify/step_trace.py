@@ -106,9 +106,9 @@ class StepTrace:
     def busy_share(self) -> float | None:
         """Share of a step in which at least one operation runs, 0 to 1; None if unknown.
 
-        The profiler lengthens the time between operations more than the operations.
+        The profiler lengthens the time between operations more than the operations; other programs lengthen either step.
         """
-        seconds = self.seconds_alone or self.seconds_per_step
+        seconds = min(self.seconds_alone or self.seconds_per_step, self.seconds_per_step)
         return None if self.busy_seconds is None or not seconds else min(1.0, self.busy_seconds / seconds)
 
     def of_step(self, share: float) -> float:

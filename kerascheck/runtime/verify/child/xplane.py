@@ -17,6 +17,7 @@ _USED_STATS = frozenset(
     "peak_bytes_in_use run_id step_num tf_function_call tf_op".split()
 )
 """Others are left out: dictionaries take most of the memory."""
+_COMPLETED = "ThunkExecutor::Execute (wait for completion)"
 _NO_STATS: dict = {}
 
 
@@ -159,24 +160,29 @@ def _of_device(threads):
 
 
 def _of_processor(threads):
-    """The operations; one of XLA lasts until the next one of its run begins.
+    """The operations; one of XLA lasts until the next one of its run begins, or the run has ended.
 
     Its event ends when the call returns, but tasks of other threads may still compute parts of it, and the next operation
     waits for them (ThunkExecutor::TracedExecute in xla/backends/cpu/runtime/thunk_executor.cc).
     """
     runs: dict = {}
+    completed: dict = {}  # ends of runs
     for _, events in threads:
         for event in events:
-            if "hlo_op" in event.stats and "run_id" in event.stats:
-                runs.setdefault(event.stats["run_id"], []).append(event)
+            run = event.stats.get("run_id")
+            if run is not None and "hlo_op" in event.stats:
+                runs.setdefault(run, []).append(event)
+            elif run is not None and event.name == _COMPLETED:
+                completed[run] = event.end
     ends: dict = {}
-    for run in runs.values():
-        last, *others = sorted(run, key=lambda event: event.start)
+    for run, operations in runs.items():
+        last, *others = sorted(operations, key=lambda event: event.start)
         for event in others:
             if event.start > last.end:
                 ends[id(last)] = event.start
             if event.end >= last.end:
                 last = event
+        ends[id(last)] = max(last.end, completed.get(run, last.end))
     for name, events in threads:
         yield name, [(event.start, ends.get(id(event), event.end), *event.operation) for event in events]
 
