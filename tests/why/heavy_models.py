@@ -76,10 +76,10 @@ model = keras.Sequential([
     layers.GlobalAveragePooling1D(),
     layers.Dense(1),
 ])
-model.compile("adam", "mse")
+model.compile("adamw", "mse")
 model.fit(x, random.random((25_600, 1)), batch_size=256, epochs=40, verbose=0)
 """,
-        "Adam", "model.compile", "optimizer",
+        "AdamW", "model.compile", "optimizer",
     ),
     "a Lambda in NumPy": HeavyModel(
         """\
