@@ -72,17 +72,23 @@ def test_links_between_documents_resolve(page):
         assert "://" in target or (page.parent / target).exists(), target
 
 
-def test_rule_api_page_is_up_to_date():
+@pytest.mark.parametrize("module, page", [("rule_api", "rule-api.md"), ("gallery", "gallery.md")])
+def test_generated_page_is_up_to_date(module, page):
     written = subprocess.run(
-        [sys.executable, "-c", "import rule_api, sys; sys.stdout.buffer.write(rule_api.page().encode())"],
+        [sys.executable, "-c", f"import {module}, sys; sys.stdout.buffer.write({module}.page().encode())"],
         cwd=ROOT / "docs",
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         check=True,
     ).stdout
-    assert written.decode() == (ROOT / "docs" / "rule-api.md").read_text(encoding="utf-8"), (
-        "run python docs/rule_api.py"
-    )
+    assert written.decode() == (ROOT / "docs" / page).read_text(encoding="utf-8"), f"run python docs/{module}.py"
+
+
+def test_gallery_has_ten_pairs_with_a_confirmed_gain():
+    gallery = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
+    ratios = [float(ratio) for ratio in re.findall(r"^confirmed x([\d.]+) \[", gallery, re.MULTILINE)]
+    assert len(ratios) == len(blocks(gallery, "diff")) == 10 and min(ratios) >= 1.2
+    assert "# KC" not in gallery
 
 
 def test_rule_example_equals_the_rule():

@@ -85,8 +85,13 @@ def example(spec: RuleSpec) -> str:
                 ),
             )
         )
-    slow, fast = spec.folder / "slow.py", spec.folder / "fast.py"
-    return _diff(spec.folder, slow, fast) if slow.is_file() and fast.is_file() else ""
+    return change(spec.folder)
+
+
+def change(folder: Path) -> str:
+    """The unified diff from slow.py to fast.py of a folder, without the marks for tests; empty if it lacks one of them."""
+    slow, fast = folder / "slow.py", folder / "fast.py"
+    return _diff(folder, slow, fast) if slow.is_file() and fast.is_file() else ""
 
 
 def _diff(folder: Path, slow: Path, fast: Path) -> str:
