@@ -13,7 +13,7 @@ from typing import Any
 
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 
-_LINK = re.compile(r"(?<=\]\()(?![a-z]+:)([^)\s]+)(?=\))")
+_LINK = re.compile(r"(?P<is_image>!?)(?P<text>\[[^\]]*\])\((?![a-z]+:)(?P<path>[^)\s]+)\)")
 _PLACEHOLDER = "<the address of this repository>"
 
 
@@ -58,11 +58,13 @@ def described(readme: str, stated: dict[str, str]) -> str:
 
     def absolute(link: re.Match[str]) -> str:
         # An index gives headings no anchors.
-        path = f"README.md{link[1]}" if link[1].startswith("#") else link[1]
-        return f"{_files(stated)}/{path}"
+        path = f"README.md{link['path']}" if link["path"].startswith("#") else link["path"]
+        # "blob" is a page that shows the picture, "raw" the picture.
+        view = "raw" if link["is_image"] else "blob"
+        return f"{link['is_image']}{link['text']}({_files(stated, view)}/{path})"
 
     return _LINK.sub(absolute, readme).replace(_PLACEHOLDER, stated["REPOSITORY"])
 
 
-def _files(stated: dict[str, str]) -> str:
-    return f"{stated['REPOSITORY']}/blob/v{stated['__version__']}"
+def _files(stated: dict[str, str], view: str = "blob") -> str:
+    return f"{stated['REPOSITORY']}/{view}/v{stated['__version__']}"

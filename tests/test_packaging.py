@@ -167,6 +167,8 @@ def test_links_of_the_description_work_on_an_index():
     assert len(links) > 20 and all(link.startswith("https://") for link in links)
     own = [link.removeprefix(files).partition("#")[0] for link in links if link.startswith(files)]
     assert own and all((ROOT / path).exists() for path in own)
+    shown = re.findall(r"!\[[^\]]*\]\(([^)]*)\)", described)
+    assert shown and all(link.startswith("https://example.org/owner/name/raw/v1.2.3/docs/images/") for link in shown)
     assert "<the address of this repository>" in readme and "<the address" not in described
     assert hatch_build.described(readme, {**STATED, "REPOSITORY": ""}) == readme
 
