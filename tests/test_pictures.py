@@ -84,6 +84,6 @@ def test_tour_shows_the_recorded_run():
 def test_guide_shows_the_same_script_and_run():
     guide = (ROOT / "docs" / "guide.md").read_text(encoding="utf-8")
     assert (ROOT / "fixtures" / "clicks" / "train.py").read_text(encoding="utf-8") in guide
-    (shown,) = re.findall(r"^\$ kerascheck why train\.py\n((?:.*\n)*?)```", guide, re.MULTILINE)
+    shown, *_ = re.findall(r"^\$ kerascheck why train\.py\n((?:.*\n)*?)```", guide, re.MULTILINE)
     recorded = click.unstyle(RECORDED).splitlines()
     assert shown.count("\n") > 5 and all(line in recorded for line in shown.splitlines())
