@@ -399,7 +399,7 @@ def _about_computing(step: Step) -> str:
     trace = step.facts.step_trace
     busy = None if trace is None else trace.busy_share
     if busy is not None and busy < _FEWEST_BUSY and not step.gpus:
-        return f"operations run in only {busy:.0%} of a step; the framework's own work between them grows with their number"
+        return f"operations run in only {busy:.0%} of a step; the trace does not show what runs between them"
     if step.gpus:
         if trace is not None and roofline.is_launch_bound(trace):
             return "the GPU waits for short kernels to start: larger batches can help, and nothing in the input"
