@@ -152,7 +152,7 @@ class Why:
         if self.options["layers"]:
             from kerascheck.runtime.live.profiled_steps import ProfiledSteps
 
-            watch.profiled = ProfiledSteps(watch.backend)
+            watch.profiled = ProfiledSteps(watch.backend, frame.callbacks.callbacks)
         watch.on_step, watch.on_epoch, watch.on_fault = self._step_ended, self._epoch_ended, self._failed
         watch.attach()
         self._watch, self._began = watch, time.perf_counter()

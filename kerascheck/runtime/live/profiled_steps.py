@@ -7,7 +7,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -34,9 +34,10 @@ class ProfiledSteps:
 
     Args:
         backend: of Keras.
+        callbacks: of the training. TensorBoard may need the profiler for itself.
     """
 
-    def __init__(self, backend: str) -> None:
+    def __init__(self, backend: str, callbacks: Iterable[Any] = ()) -> None:
         self._backend = backend
         self._folder: str | None = None
         self._began = 0.0
@@ -46,6 +47,10 @@ class ProfiledSteps:
         self._timer.daemon = True
         self.failure: str | None = None
         """Why there is no profile, for display."""
+        if any(getattr(each, "_should_trace", False) for each in callbacks):  # of TensorBoard in Keras 2 and 3
+            self.failure = "TensorBoard(profile_batch=...) uses the profiler in this training"
+        elif backend not in ("tensorflow", "jax"):
+            self.failure = f"the profiler of {backend} is not read here"
 
     @property
     def is_over(self) -> bool:
@@ -54,8 +59,7 @@ class ProfiledSteps:
 
     def begin(self) -> None:
         """Start the profiler."""
-        if self._backend not in ("tensorflow", "jax"):
-            self.failure = f"the profiler of {self._backend} is not read here"
+        if self.failure is not None:
             return
         self._folder = tempfile.mkdtemp(prefix="kerascheck-profile-")
         try:
@@ -88,7 +92,7 @@ class ProfiledSteps:
     def path(self) -> str | None:
         """The profile; None if there is none, and then :attr:`failure` says why."""
         if self.failure is None and self._steps < _FEWEST:
-            self.failure = "the training ended before enough steps were profiled"
+            self.failure = f"fewer than {_FEWEST} steps were profiled before the training ended, or in {_LONGEST:.0f} s"
         if self.failure is not None or self._folder is None:
             return None
         found: str | None = profiler.written(self._folder)
