@@ -179,6 +179,13 @@ def test_peaks_beside_other_programs_are_no_limits():
     assert roofline.remark(step(trace)) is None
 
 
+def test_shares_are_of_the_step():
+    trace = traced(row("Dense", 0.01, 0.8e9, 1e6))
+    half = replace(trace, busy_seconds=trace.seconds_per_step / 2)
+    assert "Dense 50%" in next(roofline.sentences(step(half)))
+    assert list(roofline.sentences(step(replace(trace, busy_seconds=trace.seconds_per_step / 20)))) == []
+
+
 def test_what_is_unknown_is_said():
     trace = traced(row("LSTM", 0.01, None, None))
     assert list(roofline.sentences(step(trace))) == [] and "100% of the operations" in roofline.remark(step(trace))

@@ -22,7 +22,7 @@ from kerascheck.runtime.why.step import Part, Step
 _NEAR = 0.4
 """Minimum share of a peak for an operation to be under that roof: large products reach 0.6 to 0.9 of it, others less."""
 _SHOWN = 0.1
-"""Minimum share of a step's operations for a row to be named."""
+"""Minimum share of a step for a row to be named, and of its operations for unknown work to be."""
 _MOST_NAMED = 3
 _IDLE = 0.4
 """Minimum share of a traced step without a kernel for a GPU to wait for launches."""
@@ -142,7 +142,7 @@ def sentences(step: Step) -> Iterator[str]:
         return
     if peaks is None:
         return
-    placed = [(row, place) for row, place in _rows(trace, peaks) if trace.share(row) >= _SHOWN]
+    placed = [(row, place) for row, place in _rows(trace, peaks) if trace.of_step(trace.share(row)) >= _SHOWN]
     if step.load_changed or (step.busy_others or 0.0) > QUIET:
         # Other programs lengthen operations: whoever is far from a limit may be near it without them.
         placed = [each for each in placed if each[1].roof is not Roof.NEITHER]
@@ -174,7 +174,7 @@ def _about_launches(trace: StepTrace, step: Step) -> str:
 def _about_roof(
     roof: Roof, placed: Sequence[tuple[OwnerTime, Placed]], trace: StepTrace, peaks: Peaks, step: Step
 ) -> str:
-    names = ", ".join(f"{layers.label(row)} {trace.share(row):.0%}" for row, _ in placed[:_MOST_NAMED])
+    names = ", ".join(f"{layers.label(row)} {trace.of_step(trace.share(row)):.0%}" for row, _ in placed[:_MOST_NAMED])
     row, first = placed[0]
     limit = f"the {_device(peaks)}"
     if roof is Roof.COMPUTE:
