@@ -128,9 +128,13 @@ class _Step:
     def assigned(self, names: Sequence[str]) -> Iterator[cst.BaseExpression]:
         """The expressions that the step assigns to names."""
         for node in (node for each in self.statements for node in self.tree.descendants(each)):
-            if isinstance(node, cst.Assign) and any(
-                name in names for target in node.targets for name in target_names(target.target)
-            ):
+            if isinstance(node, cst.Assign):
+                bound = [name for target in node.targets for name in target_names(target.target)]
+            elif isinstance(node, cst.AnnAssign):
+                bound = list(target_names(node.target))
+            else:
+                continue
+            if node.value is not None and any(name in names for name in bound):
                 yield node.value
 
     def _taken(self) -> frozenset[str]:
@@ -232,6 +236,9 @@ def _is_plain(statement: cst.CSTNode, update: Call) -> bool:
     for small in statement.body:
         if isinstance(small, cst.Assign):
             if not all(_is_name(target.target) for target in small.targets):
+                return False
+        elif isinstance(small, cst.AnnAssign):
+            if not _is_name(small.target) or small.value is None:
                 return False
         elif not (isinstance(small, cst.Expr) and isinstance(small.value, cst.Call)):
             return False
