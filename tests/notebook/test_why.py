@@ -77,7 +77,7 @@ def test_layers_are_shown_on_request(kernel):
     ran = kernel.run("%%why --layers\n_ = make().fit(batches(1200), verbose=0)")
     assert "Dense" in ran.text.partition("Operations: ")[2] and "cell 2:3)" in ran.text, ran.text
     assert "class=&quot;flame&quot;" in ran.html
-    folders = "import glob, tempfile\nprint(glob.glob(tempfile.gettempdir() + '/kerascheck-profile-*'))"
+    folders = "import glob, tempfile\nprint(glob.glob(f'{tempfile.gettempdir()}/kerascheck-profile-{os.getpid()}-*'))"
     assert kernel.run(folders).text == "[]\n"
 
 

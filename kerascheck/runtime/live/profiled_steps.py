@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import tempfile
@@ -61,7 +62,7 @@ class ProfiledSteps:
         """Start the profiler."""
         if self.failure is not None:
             return
-        self._folder = tempfile.mkdtemp(prefix="kerascheck-profile-")
+        self._folder = tempfile.mkdtemp(prefix=f"kerascheck-profile-{os.getpid()}-")
         try:
             self._stop = profiler.start(self._backend, self._folder, level=3)
         except Exception as problem:  # such as another profiler that runs
