@@ -197,7 +197,13 @@ def _row(cells: tuple[str, ...]) -> str:
 def _cells(sizes: BatchSizes, timing: SizeTiming) -> tuple[str, ...]:
     own = sizes.at_own
     relative = "" if own is None else f"{_relative(timing.rate / own.rate)}x"
-    return f"{timing.rows:,}", typical([timing.seconds]), _rounded(timing.rate), relative, _size(timing.peak_bytes)
+    return (
+        f"{timing.rows:,}",
+        typical([timing.seconds]),
+        _rounded(timing.rate),
+        relative,
+        memory_text(timing.peak_bytes),
+    )
 
 
 def _mark(sizes: BatchSizes, timing: SizeTiming) -> str:
@@ -221,7 +227,8 @@ def _relative(ratio: float) -> str:
     return f"{ratio:.2f}" if ratio < 10 else f"{ratio:,.0f}"
 
 
-def _size(amount: int | None) -> str:
+def memory_text(amount: int | None) -> str:
+    """A number of bytes, such as "3.4 GiB"; empty if it is unknown."""
     if amount is None:
         return ""
     return f"{amount / (1 << 30):.1f} GiB" if amount >= 1 << 30 else f"{amount / (1 << 20):.0f} MiB"

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from kerascheck.runtime.verify.analysis import typical
 from kerascheck.runtime.verify.gpu_view import GpuView
 from kerascheck.runtime.verify.step_trace import StepTrace
+from kerascheck.runtime.why.batch_sizes import memory_text
 
 _LEAST = 0.005
 _NAMED = 3
@@ -22,8 +23,8 @@ def lines(trace: StepTrace) -> Iterator[str]:
         if longest and gpu.busy_seconds:
             yield f"  Longest kernels: {', '.join(longest)}."
         if gpu.peak_bytes:
-            of = f" of {_size(gpu.limit_bytes)}" if gpu.limit_bytes else ""
-            yield f"  Peak of its memory since the start of the process: {_size(gpu.peak_bytes)}{of}."
+            of = f" of {memory_text(gpu.limit_bytes)}" if gpu.limit_bytes else ""
+            yield f"  Peak of its memory since the start of the process: {memory_text(gpu.peak_bytes)}{of}."
 
 
 def _shares(gpu: GpuView, step: float) -> Iterator[str]:
@@ -43,10 +44,6 @@ def _copies(gpu: GpuView) -> str:
     size = f"{gpu.copied_bytes / 1e6:,.1f} MB " if gpu.copied_bytes else ""
     hidden = gpu.hidden_copy_seconds / gpu.copy_seconds
     return f"; copies from the host: {size}in {typical([gpu.copy_seconds])}, {hidden:.0%} of it beside kernels"
-
-
-def _size(count: int) -> str:
-    return f"{count / 2**30:,.1f} GiB" if count >= 2**30 else f"{count / 2**20:,.0f} MiB"
 
 
 def _short(name: str) -> str:

@@ -83,8 +83,8 @@ def trace_of(profile: RecordedProfile, names: LayerNames) -> StepTrace:
     """The layers of the steps in a profile."""
     rows: dict[tuple[str, str, Place | None], list[float]] = defaultdict(lambda: [0.0, 0.0])
     members: dict[tuple[str, str, Place | None], set[str]] = defaultdict(set)
-    for scope, forward, backward in profile.scopes:
-        owner = names.owner(tuple(scope.split("/")))
+    owned = [(names.owner(tuple(scope.split("/"))), forward, backward) for scope, forward, backward in profile.scopes]
+    for owner, forward, backward in owned:
         key = owner.role, owner.kind, owner.place
         members[key].add(owner.scopes[-1])
         rows[key][0] += forward
@@ -102,16 +102,20 @@ def trace_of(profile: RecordedProfile, names: LayerNames) -> StepTrace:
         profile.seconds_per_step,
         gpus=profile.gpus,
         counted=False,
-        layers=_tree(profile, names),
+        layers=_tree(owned, names),
     )
 
 
-def _tree(profile: RecordedProfile, names: LayerNames) -> tuple[LayerTime, ...]:
-    """The owners inside one another, by their scopes."""
+def _tree(owned: Sequence[tuple[Owner, float, float]], names: LayerNames) -> tuple[LayerTime, ...]:
+    """The owners inside one another, by their scopes.
+
+    Args:
+        owned: owners with seconds of the forward and of the backward pass.
+        names: leads to the owners around them.
+    """
     spent: dict[tuple[str, ...], list[float]] = defaultdict(lambda: [0.0, 0.0])
     owners: dict[tuple[str, ...], Owner] = {}
-    for scope, forward, backward in profile.scopes:
-        owner = names.owner(tuple(scope.split("/")))
+    for owner, forward, backward in owned:
         owners[owner.scopes] = owner
         spent[owner.scopes][0] += forward
         spent[owner.scopes][1] += backward

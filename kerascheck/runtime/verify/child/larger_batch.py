@@ -6,7 +6,7 @@ import sys
 
 from . import diagnose
 from .jax_steps import jax_step_of
-from .replay import again, called_with, leaves, step_seconds, trained_on
+from .replay import again, called_with, leaves, step_seconds, steps_per_call, trained_on
 
 TIMES_LARGER = 4
 _LARGEST_BATCH_BYTES = 1 << 28
@@ -133,6 +133,6 @@ def fit_steps(state, batches):
         # A step consumes its state arrays.
         logs, state.jax_values = model.train_function(state.jax_values, itertools.repeat(batch))
         sync(logs)
-        return int(getattr(model, "steps_per_execution", 1) or 1)
+        return steps_per_call(model)
 
     return [functools.partial(trained, batch) for batch in batches]

@@ -14,7 +14,7 @@ from .intervals import seconds_of, union
 from .jax_steps import jax_step_of
 from .larger_batch import fit_steps
 from .layer_scopes import owner_of, owners_of
-from .replay import again, called_with, trained_on
+from .replay import again, called_with, steps_per_call, trained_on
 
 _SECONDS = 1.0  # seconds of traced steps
 _FEWEST, _MOST = 3, 20  # traced steps
@@ -166,8 +166,7 @@ def _step(state, leader):
     # XLA's programs name the operations of JAX; torch.compile's kernels name none.
     if bool(state.fit_model.jit_compile) != (backend == "jax"):
         return None
-    per_call = int(getattr(state.fit_model, "steps_per_execution", 1) or 1)
-    return _Step(fit_steps(state, (state.last_element,))[0], per_call)
+    return _Step(fit_steps(state, (state.last_element,))[0], steps_per_call(state.fit_model))
 
 
 def _of_jax_loop(state, leader):
@@ -195,7 +194,7 @@ def _of_function(state, leader):
 def _of_fit(state, batch, spec):
     """A step of ``fit`` on TensorFlow."""
     model, tf = state.fit_model, sys.modules["tensorflow"]
-    per_call = int(getattr(model, "steps_per_execution", 1) or 1)
+    per_call = steps_per_call(model)
     compiled = layer_costs.compiled_step(model)
     if compiled is None or getattr(model, "jit_compile", None) or getattr(model, "_jit_compile", None):
         call = trained_on(state, again(batch, spec))

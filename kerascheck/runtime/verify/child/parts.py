@@ -57,7 +57,7 @@ class Parts:
         """Record a call of a step, and whether it traced graphs."""
         self.add("call", seconds)
         if not self.running and not self.waits and not self.begins_epoch:
-            self._warm_up_steps += int(getattr(self._state.fit_model, "steps_per_execution", 1) or 1)
+            self._warm_up_steps += replay.steps_per_call(self._state.fit_model)
         if not self.running or self.begins_epoch:
             return
         so_far = traces(self._state)

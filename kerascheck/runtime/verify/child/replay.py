@@ -117,8 +117,13 @@ def _inside(state, call):
     }
 
 
+def steps_per_call(model):
+    """Number of steps in a call of the training function of ``fit``."""
+    return int(getattr(model, "steps_per_execution", 1) or 1)
+
+
 def trained_on(state, iterator):
-    train, per_call = state.fit_model.train_function, int(getattr(state.fit_model, "steps_per_execution", 1) or 1)
+    train, per_call = state.fit_model.train_function, steps_per_call(state.fit_model)
     return lambda: (wait_for_step(train(iterator)), per_call)[1]
 
 
