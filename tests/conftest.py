@@ -3,6 +3,7 @@
 import gc
 import itertools
 import os
+from pathlib import Path
 
 import pytest
 from turns import turn
@@ -41,14 +42,17 @@ def pytest_collection_modifyitems(items):
     items[:] = ordered
 
 
-@pytest.fixture(autouse=True)
-def take_turns(request, tmp_path_factory):
-    """Run a test that is marked ``alone`` while no other test of this pytest run is running."""
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    """Run a test that is marked ``alone``, and the fixtures it starts, while no other test of this run is running.
+
+    A fixture could not do this: those of a module, where most trainings run, start before those of a test.
+    """
     if "PYTEST_XDIST_WORKER" not in os.environ:
-        yield
-        return
-    with turn(tmp_path_factory.getbasetemp().parent, request.node.get_closest_marker("alone") is not None):
-        yield
+        return (yield)
+    # pytest-xdist gives each worker a folder in a folder of the run.
+    with turn(Path(item.config.option.basetemp).parent, item.get_closest_marker("alone") is not None):
+        return (yield)
 
 
 def pytest_collection_finish():

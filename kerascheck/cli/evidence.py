@@ -50,6 +50,8 @@ def evidence(
     try:
         specs = [registry.find(rule) for rule in rules] or registry.rule_specs()
         engine = gpu_evidence.engine() if on_gpu else None
+        if engine is None:
+            specs = [spec for spec in specs if table.has_example(spec.folder)]
     except ConfigError as problem:
         raise click.ClickException(str(problem)) from None
     except gpu_evidence.NoGpu as problem:

@@ -155,16 +155,21 @@ def disturbance(comparison: Comparison) -> float | None:
 def merge(old: Sequence[Row], new: Sequence[Row]) -> list[Row]:
     """``old`` rows with the columns of ``new`` ones, by code; a column that was never measured is missing.
 
-    An inconclusive column replaces no other one.
+    An inconclusive column replaces no column that the same method decided.
     """
     rows = {entry["code"]: entry.copy() for entry in old}
     for entry in new:
         merged = rows.setdefault(entry["code"], {"code": entry["code"], "name": entry["name"]})
         merged["name"] = entry["name"]
         for device in DEVICES:
-            if device in entry and not (device in merged and _shows_nothing(entry[device])):
+            if device in entry and not _is_better(merged.get(device), entry[device]):
                 merged[device] = entry[device]
     return [rows[code] for code in sorted(rows)]
+
+
+def _is_better(old: Measurement | None, new: Measurement) -> bool:
+    """Whether an old column says more than a new one."""
+    return old is not None and _shows_nothing(new) and old.get("method") == new.get("method")
 
 
 def _shows_nothing(column: Measurement) -> bool:
@@ -191,7 +196,7 @@ def collect(
     """Measure ``specs`` one after the other while the machine is quiet.
 
     Args:
-        specs: the rules; those without an example are left out.
+        specs: the rules, all with an example.
         budget: for each rule.
         progress: is told what happens.
         tell: is called with every finished row.
@@ -202,8 +207,6 @@ def collect(
         NotQuiet: other programs keep the machine busy.
     """
     for spec in specs:
-        if not has_example(spec.folder):
-            continue
         prefix = spec.rule.code
         wait(lambda text, left: progress(f"{prefix}: {text}", left))
         comparison = measure(spec, budget, lambda text, left: progress(f"{prefix}: {text}", left))
