@@ -72,7 +72,6 @@ MAY_BE_OF_1 = re.compile(
 # The last two exist in TensorFlow 1, too, in programs that build no graphs.
 OF_TENSORFLOW_2 = re.compile(r"GradientTape|tf\.function|enable_eager_execution")
 _SESSION = re.compile(r"\bSession\(")
-_DIRECTIVE = re.compile(r"#\s*(?:noqa|kerascheck|KC[A-Z]?\d|type:|pylint|pragma|ruff)", re.I)
 
 
 class ProjectLike(Protocol):
@@ -161,26 +160,6 @@ class Module:
     def statement_range(self, node: cst.CSTNode) -> tuple[int, int]:
         """Start and end of the innermost statement; for a compound statement, of its header including decorators."""
         return self.tree.statement_range(node)
-
-    def is_commented(self, node: cst.CSTNode, about: re.Pattern[str]) -> bool:
-        """Whether a comment explains a node.
-
-        Such a comment is on the first line of the node or its statement, on the statement's last line, or above it if
-        it matches ``about``.
-
-        Args:
-            about: a pattern for comments above; they may head a block of lines without a gap that contains the
-                statement.
-        """
-        start, end = self.statement_range(node)
-        for above in reversed(self.text[:start].rstrip(" \t").splitlines()):
-            above = above.lstrip()
-            if above.startswith("#") and about.search(above):
-                return True
-            if not above:
-                break
-        lines = [self.text[at:].splitlines()[0] for at in (start, self.range_of(node)[0], end - 1)]
-        return any("#" in line and not _DIRECTIVE.search(line) for line in lines)
 
     @cached_property
     def path(self) -> Path:

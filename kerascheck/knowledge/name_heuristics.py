@@ -224,12 +224,6 @@ DEVICE_BATCH_SIZES = re.compile(r"batch_?size_?per|per_?(?:replica|gpu|device|co
 A guess is allowed because the name states the intent: a size for one device has to be multiplied by their number.
 """
 
-CPU_ONLY = re.compile(r"\bcpu\b|cpu[-_ ]only", re.I)
-"""Words that say that a file is meant for CPUs: ``cpu``, ``cpu-only``.
-
-A guess is allowed because it only silences findings.
-"""
-
 CI_NAMES = re.compile(r"ci[-_].*|.*[-_]ci")
 """Names of environments and files for continuous integration: ``ci-linux``, ``tests_ci``.
 

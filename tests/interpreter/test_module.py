@@ -66,27 +66,6 @@ def test_a_compound_statement_is_located_at_its_header(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "commented"),
-    [
-        ("f(x)  # the cache is on purpose", True),
-        ("f(x)  # noqa", False),
-        ("f(x)  # type: ignore", False),
-        ("# the cache is on purpose\nf(x)", True),
-        ("# other words\nf(x)", False),
-        ("# the cache is on purpose\n\nf(x)", False),
-        ("# the cache is on purpose\ny = 1\nf(x)", True),
-        ("f(\n    x,  # any word\n)", False),
-        ("f(\n    x,\n)  # any word", True),
-        ("f(x)", False),
-    ],
-)
-def test_a_comment_explains_its_own_line_or_the_next(tmp_path, text, commented):
-    module = module_of(tmp_path, f"import keras\n\n{text}\n")
-    (call,) = nodes(module, cst.Call)
-    assert module.is_commented(call, re.compile("cache")) is commented
-
-
-@pytest.mark.parametrize(
     ("text", "graph"),
     [
         ("x = tf.placeholder(tf.float32)", True),

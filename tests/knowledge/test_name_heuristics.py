@@ -53,7 +53,6 @@ def test_each_pattern_says_what_it_recognises_and_why_a_guess_is_allowed():
         ("SEVERAL_DEVICES", "num_replicas_in_sync multi_gpu num_gpus TF_CONFIG", "gpu"),
         ("GLOBAL_BATCH_SIZES", "num_replicas global_batch n_gpus len(gpus)", "batch_size"),
         ("DEVICE_BATCH_SIZES", "batch_size_per_replica per_gpu replica_batch", "batch_size"),
-        ("CPU_ONLY", "cpu cpu-only", "cpus"),
         ("CI_NAMES", "ci-linux tests_ci", "circle"),
         ("SPEED_WORDS", "fps latency average inference", "duration"),
         ("FIRST_RUN_WORDS", "first cold warm-up tracing compile_time", "again"),

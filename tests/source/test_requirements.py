@@ -344,11 +344,11 @@ def test_requirements_of_each_file_format(name, text, expected):
     assert asked_for(name, text) == expected
 
 
-def test_images_and_comments():
+def test_images_beside_comments():
     file = RequirementsFile(
         Source("Dockerfile", "# syntax=x\nFROM --platform=linux/amd64 a/b:1 AS base\nfrom c\nRUN pip install d # e\n")
     )
-    assert (file.images, file.comments) == (["a/b:1", "c"], "# syntax=x\n# e")
+    assert file.images == ["a/b:1", "c"]
 
 
 @pytest.mark.parametrize(

@@ -189,13 +189,11 @@ def measures_speed(module: Module, interval: Interval) -> bool:
     The program divides it by a number of items, collects it in a list, or calls it a latency, throughput or similar.
     Measurements of the first run do not count.
     """
-    if interval.start.module is not interval.elapsed.module or FIRST_RUN_WORDS.search(
-        _lines_around(interval, interval.elapsed.module.code)
-    ):
+    if interval.start.module is not interval.elapsed.module or FIRST_RUN_WORDS.search(_code_around(interval)):
         return False
     if any(_tells(call, interval.elapsed) for call in module.run.calls):
         return True
-    measured = _lines_around(interval, interval.elapsed.module.code, interval.end)
+    measured = _code_around(interval, interval.end)
     return SPEED_WORDS.search(measured) is not None and not _is_phase(module, interval)
 
 
@@ -210,19 +208,13 @@ def _is_phase(module: Module, interval: Interval) -> bool:
     )
 
 
-def is_about_first_run(interval: Interval) -> bool:
-    """Whether a comment near a measurement says that the first run is measured on purpose."""
-    return FIRST_RUN_WORDS.search(_lines_around(interval, interval.elapsed.module.text)) is not None
-
-
-def _lines_around(interval: Interval, text: str, since: Call | None = None) -> str:
-    """The text from the line above a measurement to the line below it, all in one module.
+def _code_around(interval: Interval, since: Call | None = None) -> str:
+    """The code from the line above a measurement to the line below it, all in one module.
 
     Args:
-        text: the text or the code of the module.
-        since: a call of the measurement at whose statement the text starts.
+        since: a call of the measurement at whose statement the code starts.
     """
-    tree = interval.elapsed.module.tree
+    text, tree = interval.elapsed.module.code, interval.elapsed.module.tree
     first = tree.statement_range((since or interval.start).node)[0]
     last = max(tree.statement_range(node)[1] for node in (interval.end.node, interval.elapsed.node))
     above = text[:first].rstrip().rpartition("\n")[2] if since is None else ""

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from kerascheck.knowledge import packages
-from kerascheck.knowledge.name_heuristics import CI_NAMES, CPU_ONLY
+from kerascheck.knowledge.name_heuristics import CI_NAMES
 from kerascheck.knowledge.runtime import TENSORFLOW_RELEASES
 from kerascheck.project.requirements import Requirement, RequirementsFile, is_named_for_gpu
 
@@ -76,7 +76,7 @@ def gpu_shortfall(file: RequirementsFile, requirement: Requirement) -> Shortfall
 
 
 def is_without_gpu_on_purpose(file: RequirementsFile, requirement: Requirement) -> bool:
-    """Whether names or comments mention documentation, tests, CI or CPU.
+    """Whether names mention documentation, tests, CI or CPU.
 
     The names are those of the file, its folder, its environment and the group.
     """
@@ -85,7 +85,7 @@ def is_without_gpu_on_purpose(file: RequirementsFile, requirement: Requirement) 
     environment = _ENVIRONMENT.search(file.source.text) if file.kind == "conda" else None
     words = f"{name} {environment[1].lower() if environment else ''} {requirement.group.lower()}"
     purposes = {"ci" if CI_NAMES.fullmatch(folder) else folder, *re.split(r"[\W_]+", words)}
-    return not purposes.isdisjoint(_ASIDE) or CPU_ONLY.search(file.comments) is not None
+    return not purposes.isdisjoint(_ASIDE)
 
 
 def only_shows_recordings(file: RequirementsFile) -> bool:

@@ -361,12 +361,7 @@ def unscaled_batches(module: Module) -> Iterator[Unscaled]:
             strategy = chosen[0]
         else:
             strategy = next((call for call in strategies if happens_before(call, use)), None)
-        if (
-            strategy is None
-            or batch is None
-            or batch.place.node in seen
-            or batch.place.module.is_commented(batch.place.node, _SCALED)
-        ):
+        if strategy is None or batch is None or batch.place.node in seen:
             continue
         concerned = list(
             dict.fromkeys(each.module for each in (CodeLocation(module, module.tree.root), strategy, batch.place, use))

@@ -79,7 +79,6 @@ class RequirementsFile:
         kind: see :func:`kind_of`.
         requirements: its requirements, in the order of the text.
         images: base images of a Dockerfile.
-        comments: the text of its comments.
         code: its text without them.
 
     Example:
@@ -91,7 +90,6 @@ class RequirementsFile:
         self.source, self.kind = source, kind_of(source.path)
         text = source.text
         self.images = [match["image"] for match in FROM_IMAGE.finditer(text)] if self.kind == "docker" else []
-        self.comments = "\n".join(_COMMENT.findall(text))
         self.code = _COMMENT.sub("", text)
         read = {"pip": self._pip, "pyproject": self._pyproject, "conda": self._conda, "docker": installs}[
             self.kind or "pip"

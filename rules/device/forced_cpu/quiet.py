@@ -26,10 +26,6 @@ with tf.device("/GPU:0"):
 with tf.device(sys.argv[1]):
     model.fit(x, y)
 
-# The GPU's memory is too small for the validation set of this one.
-with tf.device("/CPU:0"):
-    model.fit(x, y)
-
 if not tf.config.list_physical_devices("GPU"):
     with tf.device("/CPU:0"):
         model.fit(x, y)

@@ -3,7 +3,6 @@ import re
 from kerascheck.api import Applies, Rule, Severity, names, requirements, training
 
 _TABLES = names.callables.having(names.symbols.Trait.IN_LARGE_TABLE)
-_REASON = re.compile(r"cpu|gpu|device|cuda|memory|vram|oom", re.I)
 _WORKERS = re.compile(r"TF_CONFIG|MultiWorkerMirroredStrategy")
 
 
@@ -31,8 +30,6 @@ class ForcedCpu(Rule):
     ## When it stays silent
 
     - The program hides the GPUs under a condition or with a value that is not a literal, or one GPU stays visible.
-    - A comment on the line explains it, or a comment above it mentions devices or memory. A heading and commented-out
-      code do not count.
     - The step uses `tf.nn.embedding_lookup` or its losses, whose tables may be too large for a GPU.
     - The program places only data, embeddings, metrics, predictions or the sum of gradients on the CPU, or the device
       is not a literal.
@@ -40,7 +37,8 @@ class ForcedCpu(Rule):
 
     ## Use instead
 
-    Nothing: delete the line, and set `CUDA_VISIBLE_DEVICES=-1` in the shell for the one run that needs it.
+    Nothing: delete the line, and set `CUDA_VISIBLE_DEVICES=-1` in the shell for the one run that needs it. If the line
+    has a reason, write it behind `# noqa: KC308`.
 
     ## Fix safety
 
@@ -65,15 +63,10 @@ class ForcedCpu(Rule):
             return
         hiding = program.hides_gpus
         # Several workers on one machine would compete for its GPUs.
-        if (
-            hiding is not None
-            and not program.distributes
-            and not module.mentions(_WORKERS)
-            and not hiding.module.is_commented(hiding.node, _REASON)
-        ):
+        if hiding is not None and not program.distributes and not module.mentions(_WORKERS):
             yield self.finding(
                 hiding,
-                "This hides every GPU from the training; delete the line, or explain it in a comment.",
+                "This hides every GPU from the training; delete the line.",
                 because="Without it, TensorFlow uses a GPU where there is one, and the CPU elsewhere.",
             )
         if module.calls.named(*_TABLES):
@@ -86,11 +79,7 @@ class ForcedCpu(Rule):
         devices = [program.cpu_device(call.path) for call in trainings]
         # A training that also runs on another device is a comparison.
         for call, device in zip(trainings, devices) if None not in devices else ():
-            if (
-                not any(device.path.conditions(within="program"))
-                and device.node not in seen
-                and not device.module.is_commented(device.node, _REASON)
-            ):
+            if not any(device.path.conditions(within="program")) and device.node not in seen:
                 seen.add(device.node)
                 yield self.finding(
                     device,

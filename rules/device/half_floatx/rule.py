@@ -9,7 +9,6 @@ _KERAS = (
     names.namespaces.OF_KERAS_MODEL,
     names.namespaces.OF_KERAS_OPTIMIZER,
 )
-_REASON = re.compile(r"float|precis|digit|numer|stab|nan|overflow", re.I)
 _DIGITS = re.compile(
     r"\btfp\.(?:math|mcmc|optimizer|sts|experimental)|gpflow|deepxde|scipy\.(?:integrate|optimize)|odeint|physics|pinn\b|quantum|double precision",
     re.I,
@@ -45,7 +44,6 @@ class HalfFloatx(Rule):
     - `set_floatx` is called with another type or with a variable.
     - "float64" in a file whose code mentions physics, or uses integrators or optimizers of SciPy, or parts of
       TensorFlow Probability that need the precision.
-    - "float64" with a comment on the line, or a comment about precision above it.
     - The finding is an info for reinforcement learning, and if no trained model is known to have 20,000 parameters. A
       step of a smaller model is mostly overhead. Eager steps of two dense layers of 64 units took 1.03 to 1.09 times
       as long (same machine).
@@ -102,9 +100,7 @@ class HalfFloatx(Rule):
                     because="floatx sets the type of every weight and variable that is created after it.",
                     related=((layer, "created in float16"),) if layer else (),
                 )
-            elif (
-                layer is not None and not module.mentions(_DIGITS) and not call.module.is_commented(call.node, _REASON)
-            ):
+            elif layer is not None and not module.mentions(_DIGITS):
                 large = not module.program.reinforcement_learning and any(map(_is_large, module.models))
                 yield self.finding(
                     call,

@@ -1,5 +1,3 @@
-import re
-
 from kerascheck.api import Applies, External, Rule, Severity, constant, fixes, names, proofs
 
 # These switch XLA off for a model that contains them, or may not compile at all.
@@ -13,9 +11,6 @@ _UNSUPPORTED = (
     names.callables.NUMPY_FUNCTION,
     names.namespaces.OF_IMAGE,
     names.callables.STRINGS,
-)
-_REASON = re.compile(
-    r"\bxla\b|\bjit|crash|error|fail|bug\b|slow|longer|small|memory|support|issue|problem|cannot|n't\b|\bnot\b", re.I
 )
 
 
@@ -42,7 +37,6 @@ class XlaDisabled(Rule):
 
     ## When it stays silent
 
-    - A comment on the line explains it, or one above mentions XLA, errors, memory, speed or similar reasons.
     - The model or its steps use operations without XLA support: random layers, lookups, text or `tf.image`.
     - Some layers of the model are not visible, or an input contains strings.
     - The training is distributed, so XLA is off.
@@ -90,9 +84,7 @@ class XlaDisabled(Rule):
         for call in settings:
             if call.attribute == "compile" and not _is_seen(module, call):
                 continue
-            if not program.is_optional(call.path) and not call.module.is_commented(
-                call.written("jit_compile") or call.node, _REASON
-            ):
+            if not program.is_optional(call.path):
                 yield self.finding(
                     call,
                     "This switches XLA off; remove jit_compile and let Keras choose for the machine and the model.",

@@ -29,8 +29,7 @@ class SingleDeviceStrategy(Rule):
 
     - The program creates the strategy under a condition, or with a list of devices.
     - The code mentions `num_replicas_in_sync`, several GPUs or a number of them, several workers, logical devices or
-      cross-device operations, so it is meant for several devices. Also if a comment on the line, or above it, mentions
-      several GPUs.
+      cross-device operations, so it is meant for several devices.
     - The program does not enter the scope, and does not pass the strategy as `distribution_strategy`, for example to a
       tuner.
     - The program fits no model.
@@ -72,10 +71,9 @@ class SingleDeviceStrategy(Rule):
         if module.mentions(_SEVERAL) or not used:
             return
         for call in program.unconditional_mirrors(module):
-            if not call.module.is_commented(call.node, _SEVERAL):
-                yield self.finding(
-                    call,
-                    "On a single GPU MirroredStrategy only adds overhead; use it only if there are several GPUs.",
-                    because="Under any strategy Keras leaves XLA off and each batch takes a longer path; one device gains nothing from it.",
-                    fix=fixes.only_for_several_gpus(call),
-                )
+            yield self.finding(
+                call,
+                "On a single GPU MirroredStrategy only adds overhead; use it only if there are several GPUs.",
+                because="Under any strategy Keras leaves XLA off and each batch takes a longer path; one device gains nothing from it.",
+                fix=fixes.only_for_several_gpus(call),
+            )

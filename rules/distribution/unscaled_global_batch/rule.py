@@ -31,8 +31,6 @@ class UnscaledGlobalBatch(Rule):
 
     - The program computes the size, or gets it from outside.
     - The program uses `num_replicas_in_sync`, numbers of GPUs or workers, or a global batch.
-    - A comment on the line of the size explains it, or one above mentions the replicas, devices, workers or global
-      batch.
     - The strategy is for one device: a list of one device, a notebook of Colab, which has one GPU, or the default
       strategy.
     - The program does not visibly load, read or generate a thousand examples or more.

@@ -50,7 +50,6 @@ class CpuOnlyRequirement(RequirementsRule):
     - `tensorflow-cpu` with JAX, Flax or PyTorch: these use the GPU, and TensorFlow reads the data.
     - The name of the file, folder, group or conda environment indicates documentation, tests, continuous integration
       or CPU.
-    - A comment in the file mentions the CPU.
     - `# noqa: KC701` at the end of the line, or alone on the line above.
     - Images that only run TensorBoard.
     - Files that do not mention TensorFlow.

@@ -32,7 +32,7 @@ class ColdTiming(Rule):
     - The same code runs before the clock starts, or the program passes the model to code that may have run it.
     - The program only prints the difference as its own duration, as in "training took 30 s".
     - The program prints durations of its parts, and each reading ends one part and starts the next.
-    - The lines around it, including comments, mention the first run, warm-up, tracing, compilation or start-up. The
+    - The code around it mentions the first run, warm-up, tracing, compilation or start-up, in a name or a text. The
       author measures these on purpose.
     - A loop repeats the measurement or runs over the data, so the first run hardly counts.
     - Several different operations are between the two readings, or the model comes from code that is not visible.
@@ -76,7 +76,6 @@ class ColdTiming(Rule):
                 epochs is not None
                 and not constant(epochs, 99) <= _A_FEW_EPOCHS
                 or not program.measures_speed(module, interval)
-                or program.is_about_first_run(interval)
             ):
                 continue
             yield self.finding(
