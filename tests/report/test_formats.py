@@ -216,3 +216,11 @@ def test_reviewdog_gets_ranges_and_safe_fixes():
     assert first["suggestions"] == [{"range": {"start": at, "end": at}, "text": ", 1"}]
     assert "suggestions" not in second and "suggestions" not in cell
     assert cell["location"] == {"path": "n.ipynb"}
+
+
+def test_reviewdog_counts_bytes():
+    source = Source("b.py", "größe = ds.map(f)\n")
+    text = rdjson.render(Report([finding(source)], [], {source.path: source}, 1))
+    (found,) = json.loads(text)["diagnostics"]
+    assert found["location"]["range"] == {"start": {"line": 1, "column": 11}, "end": {"line": 1, "column": 20}}
+    assert found["suggestions"][0]["range"]["start"]["column"] == 19
