@@ -37,6 +37,8 @@ def test_defaults_are_labelled(shown):
         "extend-select": "[]  (default)",
         "ignore": "[]  (default)",
         "per-file-ignores": "{}  (default)",
+        "extend-safe-fixes": "[]  (default)",
+        "extend-unsafe-fixes": "[]  (default)",
         "extend-exclude": "[]  (default)",
         "min-severity": "info  (default)",
         "fail-on": "warning  (default)",

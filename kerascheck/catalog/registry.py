@@ -383,9 +383,9 @@ def validate(settings: Settings) -> None:
     try:
         for level in settings.selections:
             validate_selection(level)
-        for _, selectors in settings.per_file_ignores:
-            for selector in selectors:
-                check_selector(selector)
+        ignored = [selector for _, selectors in settings.per_file_ignores for selector in selectors]
+        for selector in (*ignored, *settings.extend_safe_fixes, *settings.extend_unsafe_fixes):
+            check_selector(selector)
     except ConfigError as problem:
         raise ConfigError(f"{settings.origin}: {problem}" if settings.origin else str(problem)) from None
 

@@ -118,7 +118,8 @@ def _validate(settings: Settings) -> None:
     from kerascheck.project.config import Selection
 
     # Most configurations name no rule, and the import of the registry is slow.
-    if settings.selections[-1] != Selection() or settings.per_file_ignores:
+    safety = settings.extend_safe_fixes or settings.extend_unsafe_fixes
+    if settings.selections[-1] != Selection() or settings.per_file_ignores or safety:
         from kerascheck.catalog import registry
 
         registry.validate(settings)

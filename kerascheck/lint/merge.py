@@ -10,7 +10,7 @@ from dataclasses import replace
 from kerascheck.catalog import registry
 from kerascheck.catalog.registry import RuleSpec
 from kerascheck.catalog.rule import CommentsRule, Silence
-from kerascheck.finding import UNREADABLE, Applicability, FileError, Finding, Location, Severity, SortKey
+from kerascheck.finding import UNREADABLE, Applicability, FileError, Finding, Fix, Location, Severity, SortKey, Unproven
 from kerascheck.lint.analyze_file import FileResult, fault_of, is_left_out, is_shown, placed
 from kerascheck.project.config import Settings
 from kerascheck.project.discovery import File
@@ -19,6 +19,7 @@ from kerascheck.result import LintResult
 
 _MOST_ENTRIES = 500
 """Most codes in a comment for which each is examined: the time is quadratic in their number."""
+_DISTRUSTED = "extend-unsafe-fixes names its rule"
 
 
 def merge(files: Sequence[File], results: Iterable[FileResult], *, are_all: bool = True) -> LintResult:
@@ -81,14 +82,25 @@ class _RequestedFiles:
         settings = self._by_path[path].settings
         if not _wanted(finding, settings):
             return None
-        if finding.fix is not None and finding.code in registry.fixed_on_request(settings.selections):
-            finding = replace(finding, fix=replace(finding.fix, applicability=Applicability.ON_REQUEST))
-        return finding
+        return finding if finding.fix is None else replace(finding, fix=_as_configured(finding, finding.fix, settings))
 
     def shows(self, finding: Finding) -> bool:
         """Whether the report has a finding of its own for this one; otherwise, one line for the run counts it."""
         settings = self._by_path[finding.location.path].settings
         return is_shown(finding, finding.code, settings)
+
+
+def _as_configured(finding: Finding, fix: Fix, settings: Settings) -> Fix:
+    """The fix of a finding with the applicability that the settings want; what is unproven stays so."""
+    if finding.code in registry.fixed_on_request(settings.selections):
+        return replace(fix, applicability=Applicability.ON_REQUEST)
+    if registry.ignored_by(settings.extend_unsafe_fixes, finding.code, finding.name):
+        if fix.applicability is not Applicability.SAFE:
+            return fix
+        return replace(fix, applicability=Applicability.UNSAFE, unproven=(Unproven("none", _DISTRUSTED),))
+    if registry.ignored_by(settings.extend_safe_fixes, finding.code, finding.name):
+        return replace(fix, applicability=Applicability.SAFE)
+    return fix
 
 
 def _wanted(finding: Finding, settings: Settings) -> bool:

@@ -96,6 +96,10 @@ class Settings:
     """The configuration file whose settings hold unless ``origin`` states them."""
     selections: tuple[Selection, ...] = ()
     per_file_ignores: tuple[tuple[Pattern, tuple[str, ...]], ...] = ()
+    extend_safe_fixes: tuple[str, ...] = ()
+    """Rules whose unsafe fixes are applied like safe ones."""
+    extend_unsafe_fixes: tuple[str, ...] = ()
+    """Rules whose safe fixes are applied like unsafe ones; stronger than :attr:`extend_safe_fixes`."""
     exclude: tuple[Pattern, ...] = tuple(Pattern("", glob) for glob in DEFAULT_EXCLUDE)
     extend_exclude: tuple[Pattern, ...] = ()
     min_severity: Severity = Severity.INFO
@@ -328,6 +332,12 @@ SETTINGS: dict[str, Setting] = {
     "per-file-ignores": Setting(
         _per_file, "table of path patterns to lists of rules", "Rules to leave out in some files."
     ),
+    "extend-safe-fixes": Setting(
+        _strings, _RULES, "Rules whose unsafe fixes --fix applies too. Reports still say what is not proven."
+    ),
+    "extend-unsafe-fixes": Setting(
+        _strings, _RULES, "Rules whose safe fixes need --unsafe-fixes; stronger than extend-safe-fixes."
+    ),
     "exclude": Setting(
         _patterns,
         _PATHS,
@@ -367,8 +377,9 @@ SETTINGS: dict[str, Setting] = {
 }
 """All configuration keys, in the order of the documentation."""
 _SELECTION_KEYS = ("select", "extend-select", "ignore", "extend-ignore")
-_ADDING_KEYS = ("extend-select", "ignore", "extend-ignore", "extend-exclude")
-"""Keys whose command-line values add to the configured ones."""
+_LIST_KEYS = ("extend-exclude", "extend-safe-fixes", "extend-unsafe-fixes")
+_ADDING_KEYS = ("extend-select", "ignore", "extend-ignore", *_LIST_KEYS)
+"""Keys whose values add to those of the level below."""
 
 
 def from_table(table: Any, origin: str, default: Settings | None = None, folder: str | None = None) -> Settings:
@@ -402,14 +413,10 @@ def from_table(table: Any, origin: str, default: Settings | None = None, folder:
     )
     default = default or Settings()
     stated_in = _stated_in(default.stated_in, dict.fromkeys(values, origin))
-    values["extend-exclude"] = default.extend_exclude + values.get("extend-exclude", ())
-    return replace(
-        default,
-        origin=origin,
-        selections=(*default.selections, selection),
-        stated_in=stated_in,
-        **{key.replace("-", "_"): value for key, value in values.items() if key not in _SELECTION_KEYS},
-    )
+    fields = {key.replace("-", "_"): value for key, value in values.items() if key not in _SELECTION_KEYS}
+    for name in (key.replace("-", "_") for key in _LIST_KEYS):
+        fields[name] = getattr(default, name) + fields.get(name, ())
+    return replace(default, origin=origin, selections=(*default.selections, selection), stated_in=stated_in, **fields)
 
 
 def _stated_in(below: Mapping[str, tuple[str, ...]], stated: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
