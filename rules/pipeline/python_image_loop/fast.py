@@ -13,11 +13,11 @@ keras.utils.set_random_seed(0)
 folder = pathlib.Path(tempfile.mkdtemp())
 rng = np.random.default_rng(0)
 for number in range(600):
-    Image.fromarray(rng.integers(0, 256, size=(40, 40, 3), dtype=np.uint8)).save(folder / f"{number % 2}-{number}.png")
+    Image.fromarray(rng.integers(0, 256, size=(300, 300, 3), dtype=np.uint8)).save(folder / f"{number % 2}-{number}.jpg")
 
 
 def read(path, label):
-    image = tf.io.decode_png(tf.io.read_file(path), channels=3)
+    image = tf.io.decode_jpeg(tf.io.read_file(path), channels=3)
     return tf.image.resize(image, (32, 32)) / 255, label
 
 

@@ -63,6 +63,7 @@ class PythonImageLoop(Rule):
     code = "KC112"
     name = "python-image-loop"
     summary = "Python loop reads all images before training"
+    measured = "first step"
     evidence_note = (
         "The fix saves the wait before training and the memory; once an array is in memory, its steps are faster."
     )

@@ -14,7 +14,7 @@ keras.utils.set_random_seed(0)
 folder = pathlib.Path(tempfile.mkdtemp())
 rng = np.random.default_rng(0)
 for number in range(600):
-    Image.fromarray(rng.integers(0, 256, size=(40, 40, 3), dtype=np.uint8)).save(folder / f"{number % 2}-{number}.png")
+    Image.fromarray(rng.integers(0, 256, size=(300, 300, 3), dtype=np.uint8)).save(folder / f"{number % 2}-{number}.jpg")
 
 
 def load(paths):
