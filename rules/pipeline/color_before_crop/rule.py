@@ -19,6 +19,9 @@ class ColorBeforeCrop(Rule):
     Arithmetic, casts, flips, `tf.cond`, `tf.case` and helper functions may be between them. The finding is at the first
     change of the colors, and points at the crop. It is an info if only the brightness changes, which is an addition.
 
+    A dataset that leaves the file also counts as training data. The exception is a dataset whose enclosing function,
+    class, variable or branch refers to validation or test data.
+
     ## Why it costs
 
     These functions compute every pixel. The table has ms per image of 512 x 512 x 3 floats in a `map` without parallel
@@ -59,8 +62,8 @@ class ColorBeforeCrop(Rule):
     There is no automatic fix, because the crop often cuts a mask too, and moves over several lines.
 
     Hue, saturation and brightness change each pixel alone: with a crop, both orders give the same distribution of
-    images. `random_contrast` scales around the mean of the image, which is that of the crop afterwards. A resize averages
-    pixels, so hue and saturation differ slightly behind it.
+    images. `random_contrast` scales around the mean of the image, which is that of the crop afterwards. A resize
+    averages pixels, so hue and saturation differ slightly after it.
 
     ## References
 

@@ -12,11 +12,11 @@ class DatasetMaterialised(Rule):
     elements just to count them. This is a warning in a script that trains. It is an info in a script that only looks at
     data, and where TensorFlow cannot know the number.
 
-    Also looks for `as_numpy_iterator()` passed to `fit`, `evaluate` or `predict`. This is an error in Keras 3, which
-    raises a ValueError, and an info in Keras 2.
+    Also looks for `as_numpy_iterator()` passed to `fit`, `evaluate` or `predict`, also as validation data. This is an
+    error in Keras 3, which raises a ValueError, and an info in Keras 2.
 
-    Also looks for `list(dataset)` converted to an array and passed to `fit`. This is an info, because the cost depends
-    on the size of the data.
+    Also looks for `list(dataset)` or `tuple(dataset)` converted to an array and passed to `fit`. This is an info,
+    because the cost depends on the size of the data.
 
     ## Why it costs
 
@@ -38,9 +38,9 @@ class DatasetMaterialised(Rule):
 
     ## When it stays silent
 
-    - `take(k)` limits the dataset to a few elements (up to 32).
+    - For lists: `take(k)` limits the dataset to a few elements (up to 32).
     - `list(dataset)` serves another purpose: a vocabulary, the labels of a test set, or data that are only stored.
-    - `fit` runs for 50 epochs or more, so the time for reading once hardly matters.
+    - For a list passed to `fit`: it runs for 50 epochs or more, so the time for reading once hardly matters.
     - For `as_numpy_iterator()`: the code does not show the model, whose `fit` may accept iterators.
     - For `as_numpy_iterator()`: the code branches on the Keras version, or an `except` catches the ValueError.
     - The program checks the cardinality first and counts only if it is unknown.
@@ -61,7 +61,7 @@ class DatasetMaterialised(Rule):
     it is exhausted.
 
     There is no fix for lists: `len(dataset)` raises if the number is unknown, and `fit` divides an array into batches
-    of its own.
+    of its own. There is also no fix if another statement creates the iterator.
 
     ## References
 
@@ -121,7 +121,7 @@ class DatasetMaterialised(Rule):
                 + (
                     "len(dataset) or dataset.cardinality() tells without reading."
                     if known
-                    else "count it once and note that with tf.data.experimental.assert_cardinality."
+                    else "count it once and declare the number with tf.data.experimental.assert_cardinality."
                 ),
                 because="Every element goes through the pipeline once more, as in an epoch of training.",
                 doubt="Datasets of this kind do not know their length."

@@ -35,8 +35,9 @@ class DiscardedDataset(Rule):
     - The statement is `repeat(1)`, which changes nothing.
     - The result is assigned, returned, passed on, yielded or iterated.
     - The call is the last expression of a notebook cell, which displays it. For `shuffle`, `cache`, `prefetch` and
-      `repeat`, an info remains. Scripts exported from notebooks count as notebooks. Their signs are the marks of
-      nbconvert (`# In[3]:`) or Colab, or more than two names displayed on lines of their own.
+      `repeat`, an info remains.
+    - The script was exported from a notebook, so any such line may have been the last one of a cell. The signs are the
+      marks of nbconvert (`# In[3]:`) or Colab, or more than two names displayed on lines of their own.
     - The method is called for its effect, such as `save`, or the statement reads an attribute of a dataset.
     - The statement calls `shuffle` of `random`, NumPy or another object, or a method of a list.
     - The receiver is not known to be a dataset.

@@ -10,7 +10,7 @@ class DriveMountedData(Rule):
     `/content/drive/`, `drive/MyDrive`, `/gdrive/`, `gs://`, `s3://`. The program reads the files with one of these:
 
     - `image_dataset_from_directory` or a similar function;
-    - `flow_from_directory` of an ImageDataGenerator;
+    - `flow_from_directory` or `flow_from_dataframe` of an ImageDataGenerator;
     - a map with `tf.io.read_file` over `list_files` or a list of paths.
 
     The severity is info, because the code does not show how slow the storage is.

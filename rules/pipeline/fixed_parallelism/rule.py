@@ -24,6 +24,9 @@ class FixedParallelism(Rule):
     The rule reports only with `--pedantic`: no measurement showed a cost of such a number, and the author may have
     chosen it by measuring.
 
+    A dataset that leaves the file also counts as training data. The exception is a dataset whose enclosing function,
+    class, variable or branch refers to validation or test data.
+
     ## Why it costs
 
     Mostly it costs nothing. Literals above the number of cores had no measurable cost on 2 CPU cores (TensorFlow 2.21,

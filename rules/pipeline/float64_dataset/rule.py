@@ -38,8 +38,8 @@ class Float64Dataset(Rule):
     - The arrays go directly to `fit`, which casts them batch by batch.
     - The type of the arrays is uncertain, as for files and data frames.
     - A map or the loop casts the data, or an opaque map may do so.
-    - For a Keras model: no literal shows that the array holds more than a million numbers, and no `astype` requests 64
-      bits.
+    - For a Keras model: no literal shows that the array holds more than a million numbers, and neither `astype` nor the
+      declared type of a generator requests 64 bits.
     - The program requests double precision, as with `set_floatx("float64")`.
     - The dataset is used only for validation, evaluation, inspection or a `fit` of at most ten steps.
 

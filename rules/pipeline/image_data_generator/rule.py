@@ -39,7 +39,8 @@ class ImageDataGenerator(Rule):
     - A function without callers returns the generator, and its name says validation or test.
     - Reported as info instead of a warning: the generator gets arrays and no arguments, so it changes nothing.
     - The class has the same name but comes from elsewhere.
-    - The file mentions `.tif`, `.ppm`, `.dcm` and similar formats, which TensorFlow does not read.
+    - The file mentions `.tif`, `.ppm`, `.dcm` and similar formats, which TensorFlow does not read, and no generator in
+      it gets arrays.
     - The script opens a `tf.Session`, or such a script imports the file.
 
     ## Use instead

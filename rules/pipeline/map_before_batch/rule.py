@@ -13,7 +13,7 @@ class MapBeforeBatch(Rule):
 
     - arithmetic with scalars, casts, `tf.one_hot` and `tf.image.convert_image_dtype`;
     - a `Rescaling`, `TextVectorization`, `StringLookup` or `IntegerLookup` layer;
-    - packing into other tuples or dictionaries, even if `f` does nothing else.
+    - packing into other tuples or dictionaries.
 
     `shuffle`, `repeat` and other maps of this kind may be between the two.
 
@@ -116,9 +116,9 @@ class MapBeforeBatch(Rule):
                 "This map calls its function once per element; move it after batch, where one call serves a batch.",
                 because="Every operation in the function is element-wise, so it gives the same result on batches.",
                 doubt=" ".join(
-                    ["To decode the file before it takes longer, though."] * decoded
-                    + ["The cache behind it keeps what comes out, so that this costs in the first epoch only."] * cached
-                    + ["Entries that it leaves out must have one shape for that."] * leaves
+                    ["Decoding the file before it takes longer, however."] * decoded
+                    + ["The cache after it keeps the results, so this costs time in the first epoch only."] * cached
+                    + ["The entries that it drops must then have one shape each."] * leaves
                 ),
                 fix=None if leaves else fixes.swap_with_batch(module, op, batch),
                 related=((batch, "the batch that it can follow"),),

@@ -14,7 +14,7 @@ class MissingPrefetch(Rule):
     - a warning if a `for` loop over the dataset is inside a `tf.function`;
     - a warning if the script disables the automatic rewrites or the autotuner, and for TensorFlow 2.10 and older;
     - an info for TensorFlow 2.10 and older if the whole pipeline only slices arrays in memory and rearranges the
-      elements;
+      elements, or if it ends in a `cache` in memory;
     - reported only with `--pedantic` in a Python loop and in `fit`, because TensorFlow 2.11 and later add a prefetch
       there;
     - reported only with `--pedantic` if the chain ends in a `map` and a `batch` (every version) or in a stateless `map`
@@ -54,8 +54,8 @@ class MissingPrefetch(Rule):
     - The dataset is used only for validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten
       steps.
     - A `take` limits the dataset to at most 32 elements. For batches, the elements inside them count.
-    - The program creates a `tf.distribute` strategy. It prefetches by itself, even in versions that append no prefetch
-      elsewhere.
+    - The program creates a `tf.distribute` strategy and uses TensorFlow 2.10 or older. The strategy prefetches by
+      itself, even in these versions.
     - The dataset goes through a function outside this file, or is returned to one.
 
     ## Use instead

@@ -46,7 +46,7 @@ class ParseSingleExample(Rule):
 
     - `parse` also decodes the record (`tf.io.decode_*`, `tf.image.*`, `tf.io.parse_tensor`). Decoding has to run per
       record, and costs far more than the parsing.
-    - `parse` calls `tf.reshape` with the shape of one record.
+    - `parse` calls `tf.reshape`, which usually names the shape of one record.
     - `parse` reduces a tensor over all its axes, which would mix the records of a batch.
     - A feature is not a `FixedLenFeature`, but for example a `VarLenFeature`: for a batch, the result is sparse or
       padded.
@@ -70,7 +70,8 @@ class ParseSingleExample(Rule):
     the fusion of map and batch: a record that cannot be parsed would then fail its whole batch.
 
     There is no fix if the features are not visible, or if operations follow the parsing: they may rely on the shape of
-    a single record.
+    a single record. There is also no fix if another operation is between map and batch, if the file uses `parse`
+    elsewhere, or for `tf.io.parse_single_sequence_example`.
 
     ## References
 

@@ -1,9 +1,9 @@
 from kerascheck.api import Rule, Severity, data, fixes, proofs
 
 _LOST = {
-    data.Lost.THREADS: "its parallel calls share one thread",
-    data.Lost.PARALLEL_MAP: "this map stays serial",
-    data.Lost.BUFFER: "nothing is prepared in advance behind this operation",
+    data.Lost.THREADS: "parallel calls share one thread",
+    data.Lost.PARALLEL_MAP: "a map without num_parallel_calls stays serial",
+    data.Lost.BUFFER: "nothing is prepared in advance after the last operation",
 }
 
 

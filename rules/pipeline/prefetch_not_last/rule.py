@@ -13,6 +13,8 @@ class PrefetchNotLast(Rule):
 
     - a warning if a `for` loop over the dataset is inside a `tf.function`;
     - a warning if the script disables the automatic rewrites or the autotuner, and for TensorFlow 2.10 and older;
+    - an info for TensorFlow 2.10 and older if the whole pipeline only slices arrays in memory and rearranges the
+      elements, or if the dataset leaves the file;
     - reported only with `--pedantic` in a Python loop and in `fit`, where it names the rewrite that repairs it.
 
     ## Why it costs
@@ -47,6 +49,8 @@ class PrefetchNotLast(Rule):
     - A `take` limits the dataset to at most 32 elements.
     - The prefetch ends a dataset that another module creates and this one extends.
     - The later operations are in a function outside this file.
+    - The program creates a `tf.distribute` strategy and uses TensorFlow 2.10 or older: the strategy prefetches by
+      itself.
 
     ## Use instead
 

@@ -57,6 +57,7 @@ class PyFunctionInMap(Rule):
     ## When it stays silent
 
     - The map comes after `batch`, with one call per batch, or before a `batch(1)`, which has the same effect.
+    - The elements come from code that is not visible, and no batch follows: they may be batches already.
     - An unconditional `cache()` follows, so the calls run once instead of once per epoch.
     - The dataset is used only for validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten
       steps. A `take` of at most 32 elements before the operation counts as inspection.

@@ -6,7 +6,7 @@ _BECAUSE = {
     graph.Once.COUNTS: "Only the value from tracing is kept.",
     graph.Once.COMPUTES: "Every element gets the result of that one call.",
 }
-_WHAT = {graph.Once.ASSIGNS: "this assignment", graph.Once.COUNTS: "this counting"}
+_WHAT = {graph.Once.ASSIGNS: "This assignment", graph.Once.COUNTS: "This addition"}
 
 
 class PythonInMap(Rule):
@@ -47,6 +47,7 @@ class PythonInMap(Rule):
     - Only functions of the same trace read the attribute.
     - An attribute or a dictionary keeps a value known during tracing, such as a shape.
     - A `print` under an `except` reports an error during tracing.
+    - A `print` that shows no tensor mentions tracing or compiling, or shows a static shape.
     - The random numbers are drawn outside the function, once on purpose, or the call is `np.random.seed`.
     - The script calls `tf.data.experimental.enable_debug_mode()`.
     - The dataset is only inspected, or fitted for at most ten steps, or an earlier `take` limits it to at most 32
@@ -61,9 +62,10 @@ class PythonInMap(Rule):
 
     The fix replaces only `print`, by `tf.print`. It is unsafe: the text goes to standard error once per element, with
     different numbers. The map then has a side effect, so the runtime no longer makes it parallel (see `serial-map`).
+    There is no fix if Python formats the tensor into a text, as in an f-string, or for options such as `file=`.
 
-    There is no automatic fix for the rest: new random numbers change the training, as they should, and the author has to
-    choose their shape and type.
+    There is no automatic fix for the rest: new random numbers change the training, as they should, and the author has
+    to choose their shape and type.
 
     ## References
 

@@ -14,8 +14,9 @@ class RaggedFinalBatch(Rule):
 
     XLA compiles for one shape. The last batch has another shape, so XLA compiles the whole step again when it first
     arrives. This takes 1.2 to 1.9 s for a small network (2 CPU cores, TensorFlow 2.21, no GPU). A large network takes
-    more. Later epochs reuse both versions. The rule does not report training on a TPU. The loss there is unmeasured,
-    and `TPUStrategy` pads smaller batches unless `experimental_enable_dynamic_batch_size` is switched off.
+    more. Later epochs reuse both versions. A TPU compiles each step without `jit_compile`, so the rule does not report
+    it. The loss there is unmeasured, and `TPUStrategy` pads smaller batches unless
+    `experimental_enable_dynamic_batch_size` is switched off.
 
     ## What the runtime does by itself
 
@@ -26,6 +27,7 @@ class RaggedFinalBatch(Rule):
 
     - The call passes `drop_remainder`, with any value.
     - `repeat` comes before `batch`, so every batch is full.
+    - A `repeat`, `unbatch` or another `batch` follows.
     - `fit` consumes the batches, or XLA does not compile the step.
     - The data are for validation, evaluation or prediction, where no sample may be dropped.
 

@@ -22,7 +22,7 @@ class RandomBeforeCache(Rule):
     - a `shuffle` intended to reshuffle in every epoch;
     - as an info, `image_dataset_from_directory` or a similar function, which shuffles by default.
 
-    The finding is at the `cache`.
+    The finding is at the `cache`. It is an info if the cache is under a switch that is off by default.
 
     A dataset that leaves the file also counts as training data. The exception is a dataset whose enclosing function,
     class, variable or branch refers to validation or test data.
@@ -43,7 +43,10 @@ class RandomBeforeCache(Rule):
 
     ## When it stays silent
 
-    - An unconditional shuffle follows the cache, and only a shuffle precedes it.
+    - A shuffle follows the cache, and only a shuffle precedes it.
+    - A shuffle precedes the cache and a `skip` follows it: the skip holds examples out, so their order has to stay the
+      same.
+    - Only `list_files` shuffles before the cache.
     - A literal shows that the training runs one epoch, so nothing is read back.
     - A `take` of at most 32 elements precedes the cache, as in an inspection or a benchmark.
     - The function uses `tf.random.stateless_*` with fixed seeds, which request the same draws.

@@ -9,8 +9,8 @@ class RandomOpDeterminism(Rule):
     ## What it does
 
     Looks for `tf.config.experimental.enable_op_determinism()`, or the environment variable `TF_DETERMINISTIC_OPS` set
-    to 1, in a script that trains. It is a warning if a map with random operations feeds the training, and an info
-    elsewhere.
+    to 1 or "true", in a script that trains. It is a warning if a map with random operations feeds the training, and an
+    info elsewhere.
 
     ## Why it costs
 

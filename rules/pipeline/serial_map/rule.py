@@ -3,7 +3,7 @@ from kerascheck.api import Applies, Rule, Severity, Tally, constant, data, fixes
 _MESSAGES = {
     True: "This map runs one call at a time; give it num_parallel_calls={}.",
     None: "This map runs one call at a time if its function holds state; num_parallel_calls={} makes it parallel.",
-    False: "This map leaves parallel calls to the runtime; num_parallel_calls={} says so for every version.",
+    False: "This map leaves parallel calls to the runtime; num_parallel_calls={} makes it parallel in every version.",
 }
 _WRITES = "This map changes state, so it runs one call at a time; move its other work to a separate map."
 _BECAUSE = {
@@ -62,12 +62,14 @@ class SerialMap(Rule):
     - Two draws of `f` share one seed, as for an image and its mask: parallel calls would mix their numbers.
     - `f` only changes state that outlives a call, and does no reading, decoding or other computation. For example, it
       assigns a variable, updates a metric or appends to a list. The calls must run one after the other. If `f` does
-      more, the finding recommends a separate map for the other work.
+      more, the finding recommends a separate map for the other work. Inside `interleave` and `flat_map`, and with
+      `num_parallel_calls=1`, an `f` that changes such state is never reported.
     - A `take` limits `f` to at most 32 calls.
     - The map is in the function of an interleave that already runs in parallel.
     - `f` only selects, repacks, reshapes or casts, and the run is without `--pedantic`.
     - Reported as info instead of a warning: `tf.print` is the only state, or a table looks up a whole batch.
-    - Reported as info instead of a warning: a `cache` keeps the output, or no training with the dataset is visible.
+    - Reported as info instead of a warning: a `cache` keeps the output, or no training with the dataset is visible. For
+      the second reason, the literal 1 and a map inside `interleave` or `flat_map` remain warnings.
     - The program requests determinism, by `enable_op_determinism` or `TF_DETERMINISTIC_OPS`.
 
     ## Use instead

@@ -10,10 +10,10 @@ class ShuffleAfterDecode(Rule):
 
     ## What it does
 
-    Looks for a map that decodes images, followed by a `shuffle` with a large literal buffer, in a training pipeline.
-    Large means 500 images. If a literal gives the size after resizing, cropping or reshaping, large means 50 MB with
-    one byte per channel (200 MB as float32). The rule also looks inside the inputs of `zip`, `concatenate`,
-    `sample_from_datasets` and `choose_from_datasets`. The finding is at the shuffle.
+    Looks for a map that decodes images, followed by a `shuffle` or `shuffle_and_repeat` with a large literal buffer, in
+    a training pipeline. Large means 500 images. If a literal gives the size after resizing, cropping or reshaping,
+    large means 50 MB with one byte per channel (200 MB as float32). The rule also looks inside the inputs of `zip`,
+    `concatenate`, `sample_from_datasets` and `choose_from_datasets`. The finding is at the shuffle.
 
     A dataset that leaves the file also counts as training data. The exception is a dataset whose enclosing function,
     class, variable or branch refers to validation or test data.
@@ -36,6 +36,8 @@ class ShuffleAfterDecode(Rule):
       `cache()` in memory makes copies, so the rule reports a shuffle of these.
     - The buffer is smaller, or a literal shows that the images are small. A computed buffer size, for example
       `len(paths)`, is an info.
+    - The buffer size is an unknown name, such as a parameter.
+    - A `take` before the shuffle leaves fewer than 500 images.
     - A `batch`, `unbatch`, `flat_map` or `interleave` is between the two, so the shuffled elements are no single
       images. For batches see `shuffle-after-batch`.
     - The code of the mapped function is not visible.
@@ -56,7 +58,7 @@ class ShuffleAfterDecode(Rule):
 
     There is no fix if the images come from one of several datasets that a later operation combines: if shuffled
     separately, they would lose their labels. There is also no fix after a `take` or `skip`, which would then select
-    other images.
+    other images, and none for `shuffle_and_repeat`.
 
     If several rules want to reorder the same chain, one finding gives an order that satisfies them all, with one unsafe
     fix.

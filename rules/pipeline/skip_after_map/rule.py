@@ -9,9 +9,13 @@ class SkipAfterMap(Rule):
     ## What it does
 
     Looks for a `map` that reads or decodes files, parses records or calls Python, with a later `.skip(n)` in the same
-    pipeline, for training or for validation. Either `n` is a literal that skips at least 100 elements, or the skip is
-    half of a split: `.take(n)` of the same dataset takes the rest. Maps, batches, `filter`, `shuffle`, `take`,
-    `enumerate`, `prefetch` and `with_options` may be between the map and the skip. The finding is at the skip.
+    pipeline, for training or for validation. Either `n` is a literal that skips at least 100 elements, or `n` is
+    unknown and the skip is half of a split: `.take(n)` of the same dataset takes the rest. Maps, batches, `filter`,
+    `shuffle`, `take`, `enumerate`, `prefetch` and `with_options` may be between the map and the skip. The finding is at
+    the skip.
+
+    A dataset that leaves the file also counts as training data. The exception is a dataset whose enclosing function,
+    class, variable or branch refers to validation or test data.
 
     ## Why it costs
 
@@ -29,6 +33,7 @@ class SkipAfterMap(Rule):
 
     - `skip` comes before the map, or a cache is between them or after the skip: then only the first epoch pays.
     - The map is cheap, or its code is not visible.
+    - A literal `n` skips fewer than 100 elements, even in a split.
     - `n` is unknown and no `take` has the same argument. It may be zero, or the position to continue from.
     - A literal shows that the training runs one epoch.
     - The skip is under a condition that does not enclose the map.
