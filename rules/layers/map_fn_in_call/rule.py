@@ -26,8 +26,8 @@ class MapFnInCall(Rule):
 
     - `tf.scan` that carries a value from one iteration to the next, `tf.foldl` and `tf.while_loop`.
     - A map over numbers in an attribute, such as `self.classes = tf.range(10)`, which are not a batch.
-    - Functions that cannot take a batch. They read or decode a file, select by a mask or a condition, process text,
-      return ragged results, or run Python.
+    - Functions that cannot take a batch. They read or decode a file, select by a mask or a condition, cut a slice whose
+      length depends on the element, process text, return ragged results, store a value, or run Python.
     - Metrics, input pipelines, uncompiled code, and branches for other backends or eager execution.
 
     ## Use instead

@@ -17,8 +17,9 @@ class NonCudnnRnn(Rule):
 
     It also reports `RNN(LSTMCell(...))` and `RNN(GRUCell(...))`, which never use cuDNN.
 
-    The finding is an info if the sequences have at most ten time steps and the layer has no `recurrent_dropout`. On
-    JAX the rule reports the LSTM only. On JAX and PyTorch it requires a Keras version that uses cuDNN there.
+    A finding about an argument is an info if the sequences have at most ten time steps and the layer has no
+    `recurrent_dropout`. On JAX the rule reports the LSTM only. On JAX and PyTorch it requires a Keras version that uses
+    cuDNN there.
 
     ## Why it costs
 
@@ -41,7 +42,7 @@ class NonCudnnRnn(Rule):
     ## When it stays silent
 
     - The values of the arguments are not in this file: variables, parameters, `**options`.
-    - The sequences have one time step, according to the shape of the input.
+    - For an `LSTM` or `GRU`: its sequences have one time step, according to the shape of the input.
     - An `RNN` with a cell is the deliberate alternative: its condition names cuDNN, or the other branch creates the
       layer itself.
     - `dropout`, `go_backwards` and `Bidirectional`, which cuDNN allows.

@@ -15,7 +15,7 @@ class NumpyInCall(Rule):
 
     Checks code that is traced into a graph:
 
-    - `Layer.call`, `Model.call`, `train_step` and `test_step`;
+    - `Layer.call`, `Model.call`, `train_step`, `test_step` and `predict_step`;
     - the body of a `Lambda` layer;
     - functions passed to `compile` as loss or metric;
     - loss and metric classes;
@@ -55,7 +55,8 @@ class NumpyInCall(Rule):
     - Programs that run eagerly because of an unconditional `run_eagerly=True` or `run_functions_eagerly(True)`.
       Nothing raises there, and `debug-left-on` reports the switch.
     - Layers and models that a custom eager loop calls, and the PyTorch backend.
-    - Callbacks and data loaders, which work on arrays.
+    - Callbacks and data loaders, which work on arrays, and metrics that no visible `compile` uses.
+    - `tf.init_scope`, and branches that test the execution mode (`if tf.executing_eagerly():`).
     - In another module that does not train, the finding is an info, not an error: users may call its layers eagerly. It
       stays an error under `tf.function` or in a `train_step`.
 

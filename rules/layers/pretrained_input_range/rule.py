@@ -25,12 +25,12 @@ class PretrainedInputRange(Rule):
     equally well in both ranges, so the rule reports none.
 
     Other networks expect -1 to 1, or images without the mean of ImageNet. We have not measured what bytes cost there.
-    ResNet and VGG get the right scale at least, so that finding is an info.
+    ResNet (not ResNetV2) and VGG get the right scale at least, so that finding is an info.
 
     ## What the runtime does by itself
 
-    Nothing. Keras cannot know the range, and raises no error. `preprocess_input` of these networks is a placeholder
-    that returns its argument.
+    Nothing. Keras cannot know the range, and raises no error. The `preprocess_input` of networks that rescale their
+    images themselves is a placeholder that returns its argument.
 
     ## When it stays silent
 

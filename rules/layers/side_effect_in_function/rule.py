@@ -46,15 +46,17 @@ class SideEffectInFunction(Rule):
     ## When it stays silent
 
     - A `print` of shapes and settings, or one that mentions tracing in its text or names.
+    - A `print` that shows only variables from outside the function: they have values during tracing.
     - A `print` of plain text in `call`, in losses, or in code that is not known to run repeatedly.
     - A `print` about building, calling, executing or debugging.
     - A `print` that formats a tensor as a number, with `f"{loss:.3f}"` or `"%d" % loss`: tracing raises TypeError.
     - A `print` under a flag that is false by default: a parameter of the function or an attribute of the object. Also
       a function that the program compiles only under such an attribute.
     - Lists that only exist during the trace, and lists of `tf.Variable`s that the first trace creates.
-    - A counter that only numbers the traced objects, as in `name=f"copy_{self.made}"`.
-    - Generators with their own seed (`np.random.default_rng`), which programs create once on purpose, and random
-      numbers passed as `seed=`.
+    - A counter that only numbers the traced objects, as in `name=f"copy_{self.made}"`, and one that the function resets
+      first.
+    - Generators with their own seed (`np.random.default_rng`), which programs create once on purpose, random numbers
+      passed as `seed=`, and random numbers in a function that calls `np.random.seed` or `random.seed` itself.
     - Random numbers under a condition that its own branches change, such as a pool that draws once it is full. A trace
       may not reach them. The rule reports the counting instead.
     - Dataset functions, even if they also run under `tf.function`: `python-in-map` reports them.

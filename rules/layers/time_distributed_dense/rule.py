@@ -12,8 +12,8 @@ class TimeDistributedDense(Rule):
     `Dropout`, `Embedding`, `Rescaling` or `LayerNormalization`. The finding is an info in projects for Keras 2 and for
     10 steps or fewer.
 
-    The rule also reports, as an info, a convolution or a whole model in `TimeDistributed` if the input shape shows 10
-    steps or more.
+    For Keras 3 the rule also reports, as an info, a convolution or a whole model in `TimeDistributed` if the input
+    shape shows 10 steps or more.
 
     ## Why it costs
 
