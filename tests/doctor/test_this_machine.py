@@ -85,7 +85,7 @@ def lint(tmp_path, monkeypatch):
             "card without a driver",
             'This trains in float32 only; on a GPU with Tensor Cores try set_global_policy("mixed_float16").',
         ),
-        (STEP, "t4", 'Float32-only step; on Tensor Cores try "mixed_float16" with optimizer.scale_loss(loss).'),
+        (STEP, "t4", 'This step is float32 only; on Tensor Cores try "mixed_float16" with optimizer.scale_loss(loss).'),
         (JAX, "t4", None),
         (JAX, "8 x h100", 'This step is float32 only; on Tensor Cores try set_global_policy("mixed_bfloat16").'),
     ],

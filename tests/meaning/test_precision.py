@@ -175,7 +175,7 @@ TPU = (
     "    strategy = tf.distribute.get_strategy()\n"
 )
 POLICY = 'try set_global_policy("mixed_float16").'
-SCALED = 'Float32-only step; on Tensor Cores try "mixed_float16" with optimizer.scale_loss(loss).'
+SCALED = 'This step is float32 only; on Tensor Cores try "mixed_float16" with optimizer.scale_loss(loss).'
 
 
 @pytest.mark.parametrize(

@@ -30,10 +30,13 @@ class ForcedCpu(Rule):
     ## When it stays silent
 
     - The program hides the GPUs under a condition or with a value that is not a literal, or one GPU stays visible.
-    - The step uses `tf.nn.embedding_lookup` or its losses, whose tables may be too large for a GPU.
+    - The program hides the GPUs and creates a `tf.distribute` strategy or sets `TF_CONFIG`. Its workers may share one
+      machine.
+    - For `tf.device`: the program uses `tf.nn.embedding_lookup` or its losses, whose tables may be too large for a GPU.
     - The program places only data, embeddings, metrics, predictions or the sum of gradients on the CPU, or the device
       is not a literal.
-    - The program trains on several workers or sets `TF_CONFIG`. Its workers may share one machine.
+    - `tf.device` is under a condition, or another training of the program runs on another device, as in a comparison.
+    - The requirements of the project name a build of TensorFlow without GPU support.
 
     ## Use instead
 

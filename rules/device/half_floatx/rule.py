@@ -44,9 +44,9 @@ class HalfFloatx(Rule):
     - `set_floatx` is called with another type or with a variable.
     - "float64" in a file whose code mentions physics, or uses integrators or optimizers of SciPy, or parts of
       TensorFlow Probability that need the precision.
-    - The finding is an info for reinforcement learning, and if no trained model is known to have 20,000 parameters. A
-      step of a smaller model is mostly overhead. Eager steps of two dense layers of 64 units took 1.03 to 1.09 times
-      as long (same machine).
+    - For "float64" the finding is an info for reinforcement learning, and if no trained model is known to have 20,000
+      parameters. A step of a smaller model is mostly overhead. Eager steps of two dense layers of 64 units took 1.03 to
+      1.09 times as long (same machine).
     - The call is under a condition, or the program sets the type back to "float32".
     - The program creates no layer after the call and, for "float16", does not use Keras at all.
 

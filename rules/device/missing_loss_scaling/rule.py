@@ -32,7 +32,7 @@ class MissingLossScaling(Rule):
     ## When it stays silent
 
     - The step, or a function that it calls, calls `scale_loss` or `get_scaled_loss`.
-    - The step calls `super().train_step(data)`.
+    - The step calls `super().train_step(data)`, or updates the weights with `optimizer.minimize`.
     - The program calls `compile(auto_scale_loss=False)`, or the step uses its own optimizers, which `compile` does not
       wrap.
     - Another policy is active when the model is created, or the policy is unknown, because a condition decides or

@@ -19,7 +19,7 @@ class MissingMemoryGrowth(Rule):
     - it imports PyTorch, JAX, CuPy, RAPIDS, ONNX Runtime, TensorRT or PyCUDA, whose memory is on the same GPU;
     - it imports Horovod, mpi4py, Ray, Dask-CUDA or submitit, or starts a `tf.distribute.Server`;
     - it reads a variable of a scheduler, such as `SLURM_PROCID`;
-    - it sets `CUDA_VISIBLE_DEVICES` to more than the first GPU.
+    - it sets `CUDA_VISIBLE_DEVICES` to another GPU than the first, or to several.
 
     Other scripts are counted in one line for the whole run. `--select KC306` and `--pedantic` show each of them.
 
@@ -42,7 +42,8 @@ class MissingMemoryGrowth(Rule):
 
     - The script sets growth anywhere: directly, in a helper, by the environment variable or in a session.
     - A logical device has a memory limit.
-    - The script hides the GPUs: `CUDA_VISIBLE_DEVICES` of `-1` or nothing, or `set_visible_devices([], "GPU")`.
+    - The script hides the GPUs: `CUDA_VISIBLE_DEVICES` of `-1` or nothing, or `set_visible_devices([], "GPU")`. Or its
+      requirements name a build of TensorFlow without GPU support.
     - The file imports `google.colab`, or uses paths below `/content` (Colab, with one GPU per notebook) or `/Users` (a
       Mac).
     - The script is for a TPU.
@@ -60,7 +61,8 @@ class MissingMemoryGrowth(Rule):
     loop does nothing without a GPU, and no number changes. Unsafe if the import of a module starts the devices, if an
     import is not visible, or if the program sets up devices in another way.
 
-    There is no fix if TensorFlow has no name below the imports, or if the program inspects its own names.
+    There is no fix if TensorFlow has no name below the imports, if the program inspects its own names, or if the
+    training call is in another file.
 
     This fix helps to share a GPU and does not make training faster. Therefore `--fix` applies it only if you select
     the rule by its code or name, as in `--select KC306 --fix`.

@@ -153,7 +153,7 @@ def _message(module, training):
         return 'This step is float32 only; on Tensor Cores try set_global_policy("mixed_bfloat16").'
     if training.by_hand:
         scaling = "optimizer.scale_loss(loss)" if module.program.keras >= 3 else "LossScaleOptimizer.get_scaled_loss"
-        return f'Float32-only step; on Tensor Cores try "mixed_float16" with {scaling}.'
+        return f'This step is float32 only; on Tensor Cores try "mixed_float16" with {scaling}.'
     if training.computing:
         return 'This trains in float32 only; for "mixed_float16" let its own layers cast to self.compute_dtype.'
     if training.waits:
@@ -186,4 +186,4 @@ def _places(training):
     if training.by_hand and training.update is not None:
         yield training.update, "this step has to scale its loss"
     for place in (*training.computing, *training.doubtful)[:_SHOWN]:
-        yield place, "this writes float32 down"
+        yield place, "this hard-codes float32"

@@ -61,6 +61,7 @@ class PartialMemoryGrowth(Rule):
       import the module. An option that hides all GPUs does not count: without it, all are visible.
     - `set_memory_growth(gpus[0], False)`, or a branch that counts one device.
     - The device is a parameter of a function.
+    - TensorFlow has already initialised its devices before the call: see `late-device-config`.
 
     ## Use instead
 

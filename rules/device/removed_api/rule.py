@@ -9,13 +9,13 @@ class RemovedApi(Rule):
     Reports every use of these names, and each `from ... import` of a removed name:
 
     - removed names: `tf.Session`, `tf.ConfigProto`, `tf.GPUOptions`, `tf.contrib`, `set_session` and `get_session` of
-      `keras.backend`, `keras.mixed_precision.experimental`, `keras.layers.experimental.preprocessing`,
-      `keras.wrappers.scikit_learn`, `CuDNNLSTM`,
-      `CuDNNGRU`, `multi_gpu_model`, `make_one_shot_iterator` of a dataset and `experimental_run_v2` of a strategy
+      `keras.backend`, `keras.backend.tensorflow_backend`, `keras.mixed_precision.experimental`,
+      `keras.layers.experimental.preprocessing`, `keras.wrappers.scikit_learn`, `CuDNNLSTM`, `CuDNNGRU`,
+      `multi_gpu_model`, `make_one_shot_iterator` of a dataset and `experimental_run_v2` of a strategy;
     - with `--pedantic`, old names that still work: `tf.data.experimental.AUTOTUNE`,
       `tf.config.experimental.list_physical_devices` and similar names, `tf.config.experimental_run_functions_eagerly`,
-      and `map_and_batch`, `parallel_interleave`, `shuffle_and_repeat` and `unbatch` of `tf.data.experimental`
-    - with `--pedantic`, `tf.compat.v1.ConfigProto` for `allow_growth` in code that builds no graph
+      and `map_and_batch`, `parallel_interleave`, `shuffle_and_repeat` and `unbatch` of `tf.data.experimental`;
+    - with `--pedantic`, `tf.compat.v1.ConfigProto` for `allow_growth` in code that builds no graph.
 
     ## Why it costs
 
@@ -31,10 +31,11 @@ class RemovedApi(Rule):
 
     TensorFlow 2.21 with Keras 3.15 has none of the removed names and all of the old ones (we tested each). The old
     names of constants and devices refer to the same objects as the new ones. `tf.compat.v1` keeps `Session`,
-    `ConfigProto` and `GPUOptions`. We have not tested in which release each removed name disappeared. For targets
-    below TensorFlow 2.16, and for Keras 2, the rule does not report them, with two exceptions: according to the wheels
-    of Keras, `mixed_precision.experimental` ended with 2.8, and `wrappers.scikit_learn` with 2.12.
-    `mixed_precision.experimental` is an old name from TensorFlow 2.4 on. All replacements of the old names exist from TensorFlow 2.4 on.
+    `ConfigProto` and `GPUOptions`. We have not tested in which release each removed name disappeared. For targets below
+    TensorFlow 2.16, and for Keras 2, the rule does not report them, with two exceptions: according to the wheels of
+    Keras, `mixed_precision.experimental` ended with 2.8, and `wrappers.scikit_learn` with 2.12.
+    `mixed_precision.experimental` is an old name from TensorFlow 2.4 on. All replacements of the old names exist from
+    TensorFlow 2.4 on.
 
     ## When it stays silent
 
@@ -100,7 +101,7 @@ class RemovedApi(Rule):
             yield self.finding(
                 place,
                 "A session's ConfigProto is the old way to let the GPU memory grow; call tf.config.experimental.set_memory_growth for each GPU.",
-                because="It works as long as a session is made of it before anything else touches the GPU.",
+                because="It works only if a session is created from it before anything else uses the GPU.",
                 pedantic=True,
             )
 
@@ -116,7 +117,7 @@ class RemovedApi(Rule):
         if old.fate is program.Fate.KEPT:
             return self.finding(
                 old.place,
-                f"{_short(old.name)} is an old name; write {new or 'what it stands for with the methods of the dataset'}.",
+                f"{_short(old.name)} is an old name; {f'write {new}' if new else 'use the methods of the dataset instead'}.",
                 because="It still works; TensorFlow keeps it for old code only.",
                 pedantic=True,
                 fix=fixes.rename(old.place, old.name, old.successor) if new and not old.is_imported else None,
@@ -124,7 +125,7 @@ class RemovedApi(Rule):
         assumed = old.place.module.target.assumed
         return self.finding(
             old.place,
-            f"{_short(old.name)} is gone; {f'use {new}' if new else 'nothing of its form stands in its place'}.",
+            f"{_short(old.name)} is gone; {f'use {new}' if new else 'rewrite this code, since no other name replaces it'}.",
             because="Using or importing it raises.",
             doubt=f"No exact version is required here; {assumed} is assumed." if assumed else None,
         )
