@@ -34,7 +34,8 @@ class ArrayCopyPerStep(Rule):
 
     - The array has an unknown size, or less than a million numbers.
     - Each iteration makes or selects another array, such as `tf.constant(array[rows])`.
-    - Something other than TensorFlow gets the array, and so may change it, such as a replay buffer.
+    - The program writes to the array, or something other than TensorFlow and NumPy gets it and may change it, such as a
+      replay buffer.
     - A condition selects some of the steps, or the loops have at most 50 iterations in total.
     - The call is in compiled code, where it runs once per trace.
 

@@ -22,13 +22,14 @@ class CostlyMetric(Rule):
     the predictions of each batch travel to the host. Two such metrics decode them twice.
 
     The step of a small network for texts (two convolutions, a bidirectional LSTM of 64 units with 64 time steps, 80
-    characters, CTC loss, batch of 32) took 76 ms, and with a greedy decoder and the edit distance 82 ms. These two alone
-    take 1.1 ms per batch of 64 time steps, 4.6 ms of 500, and 59 ms of 2,112. With beam search (width 100) a step took
-    2.0 s on average. (All others: minimum of 15 to 300 runs, TensorFlow 2.21, Keras 3.15, 2 busy CPU cores, no GPU.)
+    characters, CTC loss, batch of 32) took 76 ms, and with a greedy decoder and the edit distance 82 ms. These two
+    alone take 1.1 ms per batch of 64 time steps, 4.6 ms of 500, and 59 ms of 2,112. With beam search (width 100) a step
+    took 2.0 s on average. (All others: minimum of 15 to 300 runs, TensorFlow 2.21, Keras 3.15, 2 busy CPU cores, no
+    GPU.)
 
-    One call of scikit-learn's `roc_auc_score` or `f1_score` with 32 numbers took 1.1 ms (scikit-learn 1.9.1). A whole training
-    step of a small dense network takes 1.0 ms, and with such a score in NumPy 1.3 ms. Moreover, the mean of such scores
-    over batches is not the score of the epoch.
+    One call of scikit-learn's `roc_auc_score` or `f1_score` with 32 numbers took 1.1 ms (scikit-learn 1.9.1). A whole
+    training step of a small dense network takes 1.0 ms, and with such a score in NumPy 1.3 ms. Moreover, the mean of
+    such scores over batches is not the score of the epoch.
 
     ## What the runtime does by itself
 

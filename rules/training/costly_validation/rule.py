@@ -20,7 +20,8 @@ class CostlyValidation(Rule):
       info below three times as many;
     - a large shuffle after the decoding of images, in a dataset that is only used for validation. Large means what
       `shuffle-after-decode` says;
-    - `evaluate` on the training data after a `fit` of one epoch with these data, in the same iteration of a loop.
+    - as an info, `evaluate` on the training data after a `fit` of one epoch with these data, in the same iteration of a
+      loop.
 
     ## Why it costs
 
@@ -28,16 +29,16 @@ class CostlyValidation(Rule):
     backwards. For two convolutions over 64 x 64 x 3 pixels, a validation on 1,536 images took 1.2 times as long as an
     epoch of training on 512 (median of five alternating runs, Keras 3.15, TensorFlow 2.21, 2 busy CPU cores, no GPU).
 
-    An order makes no difference to an average over all examples. But the shuffle decodes a whole buffer of images before
-    the first batch, again in each epoch, and holds them in memory (`shuffle-after-decode` has figures).
+    An order makes no difference to an average over all examples. But the shuffle decodes a whole buffer of images
+    before the first batch, again in each epoch, and holds them in memory (`shuffle-after-decode` has figures).
 
     `fit` returns the loss and the metrics of the training data. A separate `evaluate` on these data computes all
     of them forwards again. With the same model it added 36 % to an epoch.
 
     ## What the runtime does by itself
 
-    Keras 2 raises `ValueError` for an endless dataset without steps. Keras 3 continues forever without a message (tested
-    with Keras 3.15).
+    Keras 2 raises `ValueError` for an endless dataset without steps. Keras 3 continues forever without a message
+    (tested with Keras 3.15).
 
     ## When it stays silent
 
@@ -46,6 +47,7 @@ class CostlyValidation(Rule):
     - The condition of an `if` decides on the `repeat`, or on the `evaluate`.
     - A `take` follows the `repeat`.
     - The shuffled dataset also trains, or something else looks at it.
+    - The buffer size of the shuffle is not a literal.
 
     ## Use instead
 

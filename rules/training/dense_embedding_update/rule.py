@@ -40,7 +40,7 @@ class DenseEmbeddingUpdate(Rule):
     ## When it stays silent
 
     - The number of rows or columns is not a literal.
-    - The embedding is not trainable, or its `trainable` is set anywhere.
+    - The embedding is not trainable, its `trainable` is set anywhere, or it has a `lora_rank`.
     - The optimizer is `SGD`, or unknown; the model is compiled several times, or not fitted.
     - Keras 2, or another backend than TensorFlow.
 

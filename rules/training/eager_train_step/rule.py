@@ -21,9 +21,9 @@ class EagerTrainStep(Rule):
     ## Why it costs
 
     Outside `tf.function`, Python starts every operation of the forward pass, the backward pass and the optimizer
-    separately. An accelerator finishes a small operation before Python can start the next one, and waits. An eager
-    step of a small dense network took 29 times as long as under `tf.function`. For a small CNN it was 5.9 times, and for
-    the gradients of a small critic alone at least 9 times (2 CPU cores, TensorFlow 2.21, no GPU). The larger the single
+    separately. An accelerator finishes a small operation before Python can start the next one, and waits. An eager step
+    of a small dense network took 29 times as long as under `tf.function`. For a small CNN it was 5.9 times, and for the
+    gradients of a small critic alone at least 9 times (2 CPU cores, TensorFlow 2.21, no GPU). The larger the single
     operations, the smaller the loss.
 
     Popular advice replaces `fit` by a custom loop for speed. But `fit` compiles its step, and an eager loop does not.
@@ -75,8 +75,8 @@ class EagerTrainStep(Rule):
 
     ## Use instead
 
-    `@tf.function` above the step. Move a step in the loop body to a function first, before the loops. Create models, optimizers and
-    metrics outside it, and pass tensors, not Python numbers.
+    `@tf.function` above the step. Move a step in the loop body to a function first, before the loops. Create models,
+    optimizers and metrics outside it, and pass tensors, not Python numbers.
 
     ## Fix safety
 

@@ -10,16 +10,16 @@ class FileReadsPerStep(Rule):
 
     Looks for a hand-written training loop that reads files in every step, in its body or in functions that it calls.
     The batches may also come from a generator or a `PyDataset` that the loop iterates over, or that it advances with
-    `next`. A step is `train_on_batch`, a `fit` of one epoch, or a weight update by an optimizer. The readers are those of images, such as
-    `cv2.imread`, `PIL.Image.open`, `imageio.imread` and `load_img`, and others such as `np.load`. One finding for each
-    loop shows the call in the loop, the call of the generator, or the loop over a `PyDataset`.
+    `next`. A step is `train_on_batch`, a `fit` of one epoch, or a weight update by an optimizer. The readers are those
+    of images, such as `cv2.imread`, `PIL.Image.open`, `imageio.imread` and `load_img`, and others such as `np.load`.
+    One finding for each loop shows the call in the loop, the call of the generator, or the loop over a `PyDataset`.
 
     It is a warning if each step reads its files in a loop of its own, and an info for a single read in each step.
 
     ## Why it costs
 
-    The device waits until Python has read and decoded the whole batch on one core. Then Python waits for the device. The
-    table shows the time of a step with 16 JPEG files of 512 x 512 pixels, resized to half of that, for two
+    The device waits until Python has read and decoded the whole batch on one core. Then Python waits for the device.
+    The table shows the time of a step with 16 JPEG files of 512 x 512 pixels, resized to half of that, for two
     convolutions (medians of five, 2 CPU cores, TensorFlow 2.21, Keras 3.15, no GPU):
 
     | | ms |
@@ -33,8 +33,8 @@ class FileReadsPerStep(Rule):
 
     ## What the runtime does by itself
 
-    Nothing: TensorFlow sees only the finished arrays. A generator does not run ahead of the loop that consumes it. Keras
-    starts the `workers` of a `PyDataset` only in `fit`, not in a loop over it.
+    Nothing: TensorFlow sees only the finished arrays. A generator does not run ahead of the loop that consumes it.
+    Keras starts the `workers` of a `PyDataset` only in `fit`, not in a loop over it.
 
     ## When it stays silent
 
@@ -58,8 +58,8 @@ class FileReadsPerStep(Rule):
     ```
 
     `read` consists of `tf.io.read_file`, `tf.io.decode_image` and `tf.image.resize`. If the reading has to stay in
-    Python, let a `ThreadPoolExecutor` read the next batch during the step, or pass a `PyDataset` with `workers` to `fit`.
-    If all images fit in memory, read them once before the loop.
+    Python, let a `ThreadPoolExecutor` read the next batch during the step, or pass a `PyDataset` with `workers` to
+    `fit`. If all images fit in memory, read them once before the loop.
 
     ## Fix safety
 

@@ -72,9 +72,9 @@ class FitInLoop(Rule):
 
     ## Fix safety
 
-    The fix replaces `fit(x, y)` for one batch with `train_on_batch(x, y)` if nothing uses the returned History.
-    Unsafe: `fit` splits its data into batches of 32, and `train_on_batch` runs one step on all of it. There is no fix
-    for slices, few steps and whole epochs.
+    The fix replaces `fit(x, y)` for one batch with `train_on_batch(x, y)` if nothing uses the returned History. Unsafe:
+    `fit` splits its data into batches of 32, and `train_on_batch` runs one step on all of it. There is no fix for
+    slices, few steps, several epochs and whole epochs.
 
     ## References
 

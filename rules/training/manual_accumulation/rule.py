@@ -7,7 +7,8 @@ class ManualAccumulation(Rule):
     ## What it does
 
     Reports a conditional `apply_gradients` in a loop that computes gradients in every iteration. The condition is an
-    `if` with `%`, or an `if` on a counter that it resets (`if count == k: ...; count = 0`).
+    `if` with `%`, an `if` on a counter that it resets (`if count == k: ...; count = 0`), or an `if` that compares the
+    loop variable with literal numbers.
 
     ## Why it costs
 

@@ -28,7 +28,8 @@ class ModelInLoop(Rule):
 
     ## When it stays silent
 
-    - The loop has at most 5 iterations, or ends in a `break`, also in the branch that creates the model.
+    - The loop has at most 5 iterations, or ends in a `break`, `return` or `raise`, also in the branch that creates the
+      model.
     - A single loop of unknown length, for example over the folds of a splitter or a list of settings from elsewhere.
     - The program keeps the models in a list or a dictionary, as for an ensemble.
     - Each iteration runs in its own process, with `multiprocessing`.

@@ -13,8 +13,9 @@ class PredictInLoop(Rule):
     - the iterations call `train_on_batch` or the `step` of a game or simulation, or generate random data to predict;
     - a comprehension over a `range` predicts the same few rows repeatedly, for example with active dropout.
 
-    In a loop that replays an agent's memory it recommends to stack the states. Such a loop unpacks one transition, judging
-    by a name such as `next_state`, and steps no environment. It is part of a training, even if no `fit` is visible.
+    In a loop that replays an agent's memory it recommends to stack the states. Such a loop unpacks one transition,
+    judging by a name such as `next_state`, and steps no environment. It is part of a training, even if no `fit` is
+    visible.
 
     The rule also reports `evaluate` of a batch that the same iteration passes to `train_on_batch`, or that a loop
     takes from a dataset or loader.

@@ -21,8 +21,8 @@ class RecompileByShape(Rule):
     ## Why it costs
 
     XLA compiles for fixed shapes only, and a compilation takes longer than many steps. A small text classifier trained
-    for one epoch on 100 batches with lengths from 150 to 200 (2 loaded CPU cores, TensorFlow 2.21, JAX 0.10, Keras 3.15,
-    no GPU):
+    for one epoch on 100 batches with lengths from 150 to 200 (2 loaded CPU cores, TensorFlow 2.21, JAX 0.10, Keras
+    3.15, no GPU):
 
     | backend | padded per batch | padded to 200 |
     |---|---|---|

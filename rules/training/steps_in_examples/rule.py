@@ -23,8 +23,8 @@ class StepsInExamples(Rule):
     times as long as `len(x) // 32` (median of five alternating runs, Keras 3.15, TensorFlow 2.21, 2 busy CPU cores, no
     GPU). The reported epochs, learning rate schedules and early stopping then mean something else, too.
 
-    After two divisions, an epoch sees only a small part of the data. The validation and the callbacks of each epoch take
-    most of the time.
+    After two divisions, an epoch sees only a small part of the data. The validation and the callbacks of each epoch
+    take most of the time.
 
     ## What the runtime does by itself
 
