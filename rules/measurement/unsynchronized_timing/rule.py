@@ -7,12 +7,13 @@ class UnsynchronizedTiming(Rule):
     ## What it does
 
     Reports two clock readings around calls of a `tf.function` or eager training steps if no code reads the result
-    before the second reading. There are three cases:
+    before the second reading. There are four cases:
 
     - The program uses the difference as a speed. It divides the difference by a number of examples, collects it with
       other readings, or calls it a latency, a throughput or similar. Readings that each iteration collects and
       `np.diff` subtracts also count.
     - A loop measures each pass over the data.
+    - The program runs the same function directly before the clock starts, as a warm-up.
     - There are only eager calls of models and matrix products between the readings.
 
     ## Why it costs
