@@ -48,8 +48,8 @@ class CpuOnlyRequirement(RequirementsRule):
     - `tensorflow-cpu` with a web server or framework, such as Flask or gunicorn: the service runs without a GPU on
       purpose.
     - `tensorflow-cpu` with JAX, Flax or PyTorch: these use the GPU, and TensorFlow reads the data.
-    - The name of the file, folder, group or conda environment indicates documentation, tests, continuous integration
-      or CPU.
+    - The name of the file, folder, group or conda environment indicates documentation, tests, continuous integration or
+      CPU. A `tensorflow-gpu` that cannot be installed is reported even there.
     - `# noqa: KC701` at the end of the line, or alone on the line above.
     - Images that only run TensorBoard.
     - Files that do not mention TensorFlow.

@@ -34,7 +34,8 @@ class LateBackendSelection(Rule):
     ## When it stays silent
 
     - Nothing before the assignment imports Keras, or only under a condition or in a `try`.
-    - The value is "tensorflow", the default of Keras, unless `--pedantic` is given; `setdefault` is always silent.
+    - The value is "tensorflow", the default of Keras, unless `--pedantic` is given. With this value, `setdefault` is
+      always silent.
     - The script already sets the same value above the import.
     - The program starts processes, which inherit the variable, or reloads Keras.
     - The assignment is in a function without a visible call: another module may call it before the import.
