@@ -40,8 +40,8 @@ class PyFunctionInCall(Rule):
 
     ## When it stays silent
 
-    - Metrics, `test_step` and `predict_step`: they may compute scores that exist in Python only. `costly-metric` reports
-      some metrics of `compile`.
+    - Metrics, `test_step` and `predict_step`: they may compute scores that exist in Python only. `costly-metric`
+      reports some metrics of `compile`.
     - Layers for inference only, as under `if mode == "inference"`.
     - The function plays a game or simulation in Python, as `env.step(action)`.
     - Functions without a result (`Tout=[]`): they write a summary or a message.

@@ -41,8 +41,8 @@ class UnusedSuppression(CommentsRule):
 
     Safe: codes of other tools and any other text in the comment stay.
 
-    There is no fix for a misspelled rule name, such as `serial-mop`: its author meant to suppress something, so you have
-    to correct it.
+    There is no fix for a misspelled rule name, such as `serial-mop`: its author meant to suppress something, so you
+    have to correct it.
 
     ## References
 
