@@ -52,7 +52,7 @@ class CostlyMetric(Rule):
             def on_epoch_end(self, epoch, logs=None):
                 logs["val_error_rate"] = error_rate(texts, self.model.predict(strips, verbose=0))
 
-    Callbacks behind it in the list, such as `EarlyStopping(monitor="val_error_rate")`, and the history see this value
+    Callbacks after it in the list, such as `EarlyStopping(monitor="val_error_rate")`, and the history see this value
     (tested with Keras 3.15). For some Python functions Keras has a metric, such as `keras.metrics.AUC` and `IoU`.
 
     ## Fix safety

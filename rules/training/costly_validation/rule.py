@@ -78,7 +78,7 @@ class CostlyValidation(Rule):
         for call, parameter in training.endless_evaluations(module):
             yield self.finding(
                 call,
-                f"This evaluates an endless dataset; leave repeat() out or pass {parameter}.",
+                f"This call gets an endless dataset and no number of steps; leave repeat() out or pass {parameter}.",
                 because=f"Without {parameter}, Keras {module.runtime.keras} has no end of the data here: the call {ends}.",
                 severity=Severity.ERROR,
             )

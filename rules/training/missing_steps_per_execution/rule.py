@@ -180,7 +180,7 @@ def _why_not(model, batches):
     return (
         None
         if any(_is_long(fit, batch) for fit, batch in zip(model.fits, batches))
-        else "the training is too short to gain from it, as far as is known"
+        else "the training is not known to be long enough to gain from it"
     )
 
 

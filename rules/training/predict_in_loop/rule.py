@@ -122,7 +122,7 @@ class PredictInLoop(Rule):
             yield self.finding(
                 batch.call,
                 "model.evaluate runs for every batch; evaluate all data once, or call test_on_batch.",
-                because="Each evaluate builds a dataset and an iterator, which takes about 0.1 s. train_on_batch returns the same numbers.",
+                because="Each evaluate builds a dataset and an iterator, which takes about 0.1 s. train_on_batch also returns the loss and metrics of its batch.",
                 doubt=None
                 if batch.turns > program.SHORT_LOOP
                 else f"The loop has at most {batch.turns:.0f} iterations.",
