@@ -11,7 +11,7 @@ class FrozenRandomNetwork(Rule):
 
     ## Why it costs
 
-    The network keeps its random initial weights, and only the layers behind it learn. Each step still computes the
+    The network keeps its random initial weights, and only the layers after it learn. Each step still computes the
     whole network. In our example, the loss of a frozen MobileNetV3Small stays at 1.385 after 3 epochs, near the 1.386
     of chance for four classes. Trained, it reaches 0.0001 (2 CPU cores, TensorFlow 2.21, no GPU). No step is slower;
     the accuracy is lost.

@@ -86,7 +86,7 @@ class StateCreatedInCall(Rule):
             what = f"The object of {cls.name}" if cls is not None else wording.created(created, begins=True)
             yield self.finding(
                 place,
-                f"{what} is created again in every trace of this compiled code; create it once, in __init__.",
+                f"{what} is created again in every trace of this compiled code; create it once, in __init__ or outside the function.",
                 because=f"{wording.runs_once(how)}; TensorFlow raises for variables that a later trace creates.",
                 # A model that is only built, or converted, may be called once.
                 doubt=wording.not_seen_compiled(module, how),

@@ -119,7 +119,7 @@ class DatasetMaterialised(Rule):
                 place,
                 "The whole dataset is read and kept in memory to be counted; "
                 + (
-                    "len(dataset) or dataset.cardinality() tells without reading."
+                    "len(dataset) or dataset.cardinality() gives the number without reading."
                     if known
                     else "count it once and declare the number with tf.data.experimental.assert_cardinality."
                 ),

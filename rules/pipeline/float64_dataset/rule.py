@@ -61,7 +61,7 @@ class Float64Dataset(Rule):
     code = "KC119"
     name = "float64-dataset"
     summary = "dataset holds 64-bit floats"
-    evidence_note = "The inputs change from float64 to float32, which is what the rule asks for."
+    evidence_note = "The inputs change from float64 to float32, as the rule recommends."
     severity = Severity.WARNING
     triggers = ("from_tensor_slices", "from_tensors", "from_generator")
     loss_tolerance = 1e-3

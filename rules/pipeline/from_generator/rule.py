@@ -94,7 +94,7 @@ def _why_not(module, op):
     if not op.followed_by(module.pipelines, *names.datasets.BATCHING):
         return "nothing batches its elements, which may be batches already"
     if op.followed_by(module.pipelines, "cache"):
-        return "a cache behind it keeps its elements"
+        return "a cache after it keeps its elements"
     if op.is_batched_by_one(module.pipelines):
         return "its batches hold one example each"
     if op.inside is not None and op.inside.parallelism is not None:

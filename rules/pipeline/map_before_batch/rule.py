@@ -136,7 +136,7 @@ def _why_not(op, batch):
         return "its function computes nothing"
     if batch is None:
         return "no batch is seen to follow it that it could be put after"
-    return "the batch behind it holds one example" if constant(batch.given("batch_size")) == 1 else None
+    return "the batch after it holds one example" if constant(batch.given("batch_size")) == 1 else None
 
 
 def _is_cache(stage):
