@@ -43,8 +43,7 @@ class LateDeviceConfig(Rule):
       below it.
     - The program makes the same setting before the runtime starts.
     - The code that starts the runtime is under a condition or in an exception handler.
-    - The code that starts the runtime is not in the list above, or is a dataset not created by `from_*`, `range` or
-      `TFRecordDataset`.
+    - The code that starts the runtime is not in the list above.
     - The program sets environment variables before the runtime starts, even after `import tensorflow`. They take
       effect on first use of the GPU.
     - Environment variables repeat an earlier value, or are in a file that starts processes, which read them.
