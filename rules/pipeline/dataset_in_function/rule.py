@@ -41,7 +41,7 @@ class DatasetInFunction(Rule):
 
     - The dataset is created outside and passed in, or captured.
     - The dataset is made of tensors, numbers or files, or its arguments are unknown.
-    - The code is not compiled.
+    - The code is not compiled, or Keras compiles it, as a `train_step`.
 
     ## Use instead
 

@@ -33,8 +33,8 @@ class MissingCache(Rule):
     of the files and not the output of a map.
 
     "Always add cache()" is bad advice: decoded images take ten times the memory of their files, and data that do not
-    fit end the program. Cast to float32 after the cache, not before it: bytes take a quarter of the space (2.6 times
-    with the cast after it). Random operations also belong after the cache: see `random-before-cache`.
+    fit end the program. Cast to float32 after the cache, not before it: bytes take a quarter of the space (with the
+    cast after it, the speed-up was 2.6). Random operations also belong after the cache: see `random-before-cache`.
 
     ## When it stays silent
 

@@ -20,7 +20,8 @@ class RandomBeforeCache(Rule):
     - a map whose function draws random numbers: `tf.random.*`, `tf.image.random_*`, a `tf.random.Generator`, or a Keras
       `Random*` layer;
     - a `shuffle` intended to reshuffle in every epoch;
-    - as an info, `image_dataset_from_directory` or a similar function, which shuffles by default.
+    - as an info, `image_dataset_from_directory` or a similar function, which shuffles by default. This requires a
+      visible training.
 
     The finding is at the `cache`. It is an info if the cache is under a switch that is off by default.
 

@@ -80,11 +80,12 @@ class SerialMap(Rule):
 
     Safe if all of `f` is visible and stateless: parallel calls then give the same elements in the same order.
 
-    Unsafe if `f` draws random numbers, reads a `tf.Variable` or a file, or calls a model or a layer with weights. Also
-    unsafe if it uses a table that may change. A variable also counts if an object, a container, a default or a layer
-    holds it. The same applies to an unknown value that `f` uses from outside. The fix is also unsafe if the dataset or
-    its options give up the order. It changes the class of the dataset, so it is also unsafe if the program prints the
-    dataset or passes it to unseen code.
+    Unsafe if `f` draws random numbers, reads a `tf.Variable`, or calls a model or a layer with weights. A file that it
+    reads makes the fix unsafe unless tf.data makes the map parallel by itself. Also unsafe if it uses a table that may
+    change. A variable also counts if an object, a container, a default or a layer holds it. The same applies to an
+    unknown value that `f` uses from outside. The fix is also unsafe if the dataset or its options give up the order. It
+    changes the class of the dataset, so it is also unsafe if the program prints the dataset or passes it to unseen
+    code.
 
     Parallel calls read further ahead. This is safe if tf.data already runs ahead of the training, or if nothing that
     the dataset reads can change. Either condition is enough. A `take` or a `zip` after the map keeps tf.data from
