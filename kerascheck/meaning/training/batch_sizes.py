@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from math import ceil
 
-from kerascheck.interpreter.code_location import CodeLocation
 from kerascheck.interpreter.module import Module
 from kerascheck.interpreter.values import Call
 from kerascheck.meaning.data.fitted_data import least_examples, trained_examples
@@ -13,8 +11,6 @@ from kerascheck.meaning.data.games import environment_loop
 from kerascheck.meaning.models.batches import Batching
 from kerascheck.meaning.training.callbacks import may_act_on_batches
 
-_OF_MEMORY = ("memory", "oom", "fit on", "vram")
-_LISTED = re.compile(r"kerascheck:\s*ignore\[[^\]]*\]")
 _NOTICED = 20_000  # steps
 
 
@@ -23,7 +19,7 @@ def is_free_to_grow(module: Module, fit: Call, batch: Batching) -> bool:
     # Keras then divides the arrays by it (keras/src/trainers/data_adapters/array_data_adapter.py).
     if batch.is_default and fit.given("steps_per_epoch") is not None:
         return False
-    if may_act_on_batches(fit, unknown=False) or _is_explained(batch.place):
+    if may_act_on_batches(fit, unknown=False):
         return False
     # A game may produce one row per step, which a larger batch does not change.
     return least_examples(fit) is not None or environment_loop(module, fit.path) is None
@@ -46,13 +42,3 @@ def is_worth_acting(saved: int | None, epochs: int | None) -> bool:
         True from :data:`_NOTICED` steps on, which take Keras some 20 s (0.7 to 1.5 ms a step on 2 CPU cores, Keras 3.15).
     """
     return saved is not None and epochs is not None and saved * epochs >= _NOTICED
-
-
-def _is_explained(place: CodeLocation) -> bool:
-    """Whether a comment on the line mentions memory."""
-    tree, text = place.module.tree, place.module.text
-    end = tree.range_of(place.node)[1]
-    comment = text[end : (text + "\n").index("\n", end)].partition("#")[2].lower()
-    # Names of suppressed rules are not explanations: one is missing-memory-growth.
-    comment = _LISTED.sub("", comment)
-    return any(word in comment for word in _OF_MEMORY)

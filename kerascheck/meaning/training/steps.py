@@ -48,14 +48,12 @@ from kerascheck.meaning.program.loops import A_FEW_STEPS, SHORT_LOOP, most_itera
 from kerascheck.meaning.program.program import Program
 from kerascheck.meaning.program.tapes import Tape, seen_from, tape_of
 from kerascheck.syntax.tree import Tree
-from kerascheck.syntax.whitespace import NEWLINE
 from kerascheck.syntax.written import last_name
 
 # Redrawing a window takes longer than a step whose progress a person watches.
 _SHOWING = frozenset({"matplotlib.pyplot.pause", "matplotlib.pyplot.show", "matplotlib.pyplot.draw"})
 # Keras' names for the variables of a layer or model.
 _WEIGHTS = re.compile(r"\.(?:trainable_)?(?:variables|weights)\b")
-_DECORATOR = re.compile(r"#\s*@\s*(?:tf\.)?function\b")
 _OPERATIONS = (
     TENSORFLOW,
     "numpy.",
@@ -88,8 +86,8 @@ class EagerStep:
         takes_optimizers: whether its function receives different optimizers. Each creates its variables in its first
             step, but a tf.function may create them only in its first call.
         may_be_meant: whether the code shows a reason for eager execution. Reasons are its name, a condition on the
-            mode, tf.function in a comment above it, the same lines in a tf.function of the file, or a library with
-            unknown code that calls the model. Further reasons are ``variable.assign_sub(rate * gradient)`` instead of
+            mode, the same lines in a tf.function of the file, or a library with unknown code that calls the model.
+            Further reasons are ``variable.assign_sub(rate * gradient)`` instead of
             an optimizer, updates of the model's inputs instead of its weights, and a number for the optimizer in each
             iteration that a trace would freeze.
         makes: the object with variables that its function or iteration creates each time, which a tf.function forbids.
@@ -230,7 +228,7 @@ def _eager_step(module: Module, call: Call, tape: Tape, update: Call) -> EagerSt
         or any(steps_environment(other) and frame in other.path.frames() for other in module.run.calls),
         is_compiled_in_part=_calls_compiled(module, tape, call),
         takes_optimizers=is_function and _optimizers(_updates(module), call) > 1,
-        may_be_meant=_is_meant(module, call, tape, loop) or _was_compiled(written.tree, node),
+        may_be_meant=_is_meant(module, call, tape, loop),
         makes=_makes_state(module, inner if inner is not None else frame),
         computes_outside=_computed_outside(module, tape, call, reads),
         reads=reads[0][0] if reads else None,
@@ -317,19 +315,6 @@ def _moves_inputs(module: Module, tape: Tape, update: Call) -> bool:
 def _is_named_eager(frame: ExecutionPath) -> bool:
     """Whether a function's name says that it lacks tf.function, like ``train_step_eager`` and ``train_no_tf``."""
     return frame.function is not None and EAGER_NAMES.search(frame.function.name) is not None
-
-
-def _was_compiled(tree: Tree, step: cst.CSTNode) -> bool:
-    """Whether a comment contains the decorator of a step, which means that somebody tried it."""
-    if not isinstance(step, cst.FunctionDef):
-        return False
-    # The last line is the code before the def itself.
-    for line in reversed(NEWLINE.split(tree.text[: tree.range_of(step)[0]])[:-1]):
-        if line.strip() and not line.lstrip().startswith(("#", "@")):
-            return False
-        if _DECORATOR.search(line):
-            return True
-    return False
 
 
 def _sets_hyper(module: Module, loop: ExecutionPath) -> bool:

@@ -14,9 +14,9 @@ class RaggedFinalBatch(Rule):
 
     XLA compiles for one shape. The last batch has another shape, so XLA compiles the whole step again when it first
     arrives. This takes 1.2 to 1.9 s for a small network (2 CPU cores, TensorFlow 2.21, no GPU). A large network takes
-    more. Later epochs reuse both versions. A TPU compiles each step without `jit_compile`, so the rule does not report
-    it. The loss there is unmeasured, and `TPUStrategy` pads smaller batches unless
-    `experimental_enable_dynamic_batch_size` is switched off.
+    more. Later epochs reuse both versions. The rule does not look for a TPU. The loss there
+    is unmeasured, and `TPUStrategy` pads smaller batches unless `experimental_enable_dynamic_batch_size` is switched
+    off.
 
     ## What the runtime does by itself
 

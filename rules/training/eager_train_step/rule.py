@@ -69,7 +69,6 @@ class EagerTrainStep(Rule):
       equations;
     - under a condition on the execution mode, such as `if mode == "eager_tf"`, or if the function name mentions it,
       such as `train_step_eager`;
-    - if a comment above the function contains the decorator, because the author has already tested it;
     - if the file contains the same step again in a `tf.function`;
     - if each iteration calls `optimizer._set_hyper`, because a trace would keep its value.
 

@@ -34,8 +34,6 @@ small().fit(ds.batch(4).unbatch().batch(64))
 small().fit(ds.batch(32), validation_data=ds.batch(1))
 small().evaluate(x, y, batch_size=1)
 small().predict(ds.batch(1))
-# A reason is given.
-small().fit(x, y, batch_size=4)  # all that memory allows
 
 
 

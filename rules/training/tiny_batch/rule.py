@@ -97,7 +97,7 @@ class TinyBatch(Rule):
       arrays of fewer than a thousand examples, unless batches of 64 save 500 steps in all epochs.
     - A callback acts on batches, for example one that raises the learning rate after each batch.
     - Data of unknown length in a loop that plays a game: it may be a single row.
-    - Validation and prediction; custom loops; lines with a comment about memory.
+    - Validation and prediction; custom loops.
 
     ## Use instead
 
