@@ -117,12 +117,20 @@ class Fix:
     obligations: tuple[str, ...] = ()
     """Names of the obligations that a safe fix must meet; a fix without obligations is not safe."""
     unproven: tuple[Unproven, ...] = ()
-    """Obligations that the fix does not meet; empty for a safe fix."""
+    """Obligations that the fix does not meet; empty for a proven fix."""
+    distrusted: bool = False
+    """Whether only the configuration makes it unsafe (``extend-unsafe-fixes``)."""
 
     @property
     def objections(self) -> str:
-        """Why the fix is unsafe, as one clause; empty if every obligation is proven."""
-        return "; ".join(dict.fromkeys(each.reason for each in self.unproven))
+        """Why the fix is not safe, as one clause; empty if every obligation is proven and the configuration agrees."""
+        listed = ["extend-unsafe-fixes names its rule"] if self.distrusted else [each.reason for each in self.unproven]
+        return "; ".join(dict.fromkeys(listed))
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether its rule proves that behaviour stays the same, whatever the configuration allows."""
+        return not self.unproven and (self.applicability is not Applicability.UNSAFE or self.distrusted)
 
 
 @dataclass(frozen=True, order=True, slots=True)

@@ -1,10 +1,13 @@
 """extend-safe-fixes and extend-unsafe-fixes: they change what --fix applies, and prove nothing."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from command import kerascheck
+
+from kerascheck.finding import Applicability, Fix, Unproven
 
 SAFE = """\
 import tensorflow as tf
@@ -41,7 +44,6 @@ def fixes():
 
 
 ROUNDS = ["XLA rounds in another order"]
-DISTRUSTED = ["extend-unsafe-fixes names its rule"]
 
 
 @pytest.mark.parametrize(
@@ -49,7 +51,7 @@ DISTRUSTED = ["extend-unsafe-fixes names its rule"]
     [
         ("", ("safe", []), ("unsafe", ROUNDS)),
         ('extend-safe-fixes = ["xla-disabled"]', ("safe", []), ("safe", ROUNDS)),
-        ('extend-unsafe-fixes = ["KC1"]', ("unsafe", DISTRUSTED), ("unsafe", ROUNDS)),
+        ('extend-unsafe-fixes = ["KC1"]', ("unsafe", []), ("unsafe", ROUNDS)),
         ('extend-unsafe-fixes = ["KC3"]\nextend-safe-fixes = ["ALL"]', ("safe", []), ("unsafe", ROUNDS)),
     ],
 )
@@ -65,10 +67,31 @@ def test_fix_applies_what_the_settings_allow(project):
     assert "jit_compile=False" not in Path("unsafe.py").read_text()
 
 
+def test_reports_say_why_a_proven_fix_is_unsafe_and_what_a_safe_one_lacks(project):
+    project('extend-safe-fixes = ["KC310"]\nextend-unsafe-fixes = ["KC101"]')
+    options = ("--pedantic", "--select", "KC101,KC310", "--exit-zero", ".")
+    text = " ".join(kerascheck(*options).out.split())
+    assert "[--fix --unsafe-fixes] = unsafe: extend-unsafe-fixes names its rule" in text
+    assert "[--fix] = unsafe: XLA rounds in another order" in text
+    sarif = json.loads(kerascheck("--output-format", "sarif", *options).out)["runs"][0]["results"]
+    described = [fix["description"]["text"] for result in sarif for fix in result.get("fixes", ())]
+    assert sorted(said[said.index("(") :] for said in described) == [
+        "(XLA rounds in another order)",
+        "(unsafe: extend-unsafe-fixes names its rule)",
+    ]
+
+
+def test_settings_do_not_change_what_verify_expects_of_a_fix():
+    proven = Fix(Applicability.SAFE, "m", (), obligations=("same-numbers",))
+    unproven = Fix(Applicability.UNSAFE, "m", (), unproven=(Unproven("same-numbers", "it rounds"),))
+    assert proven.is_proven and replace(proven, applicability=Applicability.UNSAFE, distrusted=True).is_proven
+    assert not unproven.is_proven and not replace(unproven, applicability=Applicability.SAFE).is_proven
+
+
 def test_levels_add_up(project):
     Path("base.toml").write_text('extend-unsafe-fixes = ["KC1"]')
     project('extend = "base.toml"\nextend-unsafe-fixes = ["KC2"]\nextend-safe-fixes = ["KC310"]')
-    assert fixes() == {"KC101": ("unsafe", DISTRUSTED), "KC310": ("safe", ROUNDS)}
+    assert fixes() == {"KC101": ("unsafe", []), "KC310": ("safe", ROUNDS)}
 
 
 def test_unknown_rules_are_refused(project):

@@ -173,7 +173,7 @@ def _statements(
 def _unsafe(said: Diagnosis | Finding) -> str:
     """Which proofs the fix of a finding lacks, as a further sentence; empty where it lacks none."""
     fix = said.fix
-    return f" Its fix is unsafe: {fix.objections}." if fix is not None and fix.unproven else ""
+    return f" Its fix is unsafe: {fix.objections}." if fix is not None and fix.objections else ""
 
 
 def _hidden_by(spec: RuleSpec, diagnosis: Diagnosis, settings: Settings) -> str | None:

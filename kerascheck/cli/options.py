@@ -289,7 +289,7 @@ _SECTIONS: dict[str, tuple[Callable[[Any], Any], ...]] = {
             "--shard",
             metavar="K/N",
             callback=_shard,
-            help="Report on the K-th of N parts of the files: in a CI matrix, the N reports together are the whole one.",
+            help="Report on the K-th of N parts of the files: the N jobs of a CI matrix together report on all files.",
         ),
         click.option("--show-files", is_flag=True, help="Print the files that would be linted, and exit."),
     ),
@@ -317,7 +317,7 @@ _SECTIONS: dict[str, tuple[Callable[[Any], Any], ...]] = {
         click.option(
             "--statistics",
             is_flag=True,
-            help="Print findings and time per rule instead of the report; after it if --output-format or -o is given.",
+            help="Print findings and time per rule instead of the report; after it with -o or --output-format text, concise.",
         ),
         click.option(
             "--explain-silence",

@@ -92,7 +92,9 @@ def _training(context: click.Context, parameter: click.Parameter, value: str | N
     "--budget", default=60.0, show_default=True, type=click.FloatRange(1), help="Seconds per variant at most, about."
 )
 @click.option(
-    "--quick", is_flag=True, help="Two rounds of fresh processes: only large effects are told, others are inconclusive."
+    "--quick",
+    is_flag=True,
+    help="Two rounds of fresh processes: only large effects can be confirmed, the rest is inconclusive.",
 )
 @click.option("--steps", type=click.IntRange(1), help="Measured steps per variant at most.")
 @click.option(

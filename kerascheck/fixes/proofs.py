@@ -15,7 +15,7 @@ class Obligation:
     """A statement that a safe fix has to prove.
 
     Attributes:
-        name: its identifier in reports and in ``cases.md``, such as "one-static-shape".
+        name: its identifier in reports and in ``cases.md``, such as "static-shape".
         statement: the statement, as a clause without a full stop.
 
     Example:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from kerascheck.catalog import registry
 from kerascheck.catalog.registry import RuleSpec
 from kerascheck.catalog.rule import CommentsRule, Silence
-from kerascheck.finding import UNREADABLE, Applicability, FileError, Finding, Fix, Location, Severity, SortKey, Unproven
+from kerascheck.finding import UNREADABLE, Applicability, FileError, Finding, Fix, Location, Severity, SortKey
 from kerascheck.lint.analyze_file import FileResult, fault_of, is_left_out, is_shown, placed
 from kerascheck.project.config import Settings
 from kerascheck.project.discovery import File
@@ -19,7 +19,6 @@ from kerascheck.result import LintResult
 
 _MOST_ENTRIES = 500
 """Most codes in a comment for which each is examined: the time is quadratic in their number."""
-_DISTRUSTED = "extend-unsafe-fixes names its rule"
 
 
 def merge(files: Sequence[File], results: Iterable[FileResult], *, are_all: bool = True) -> LintResult:
@@ -97,7 +96,7 @@ def _as_configured(finding: Finding, fix: Fix, settings: Settings) -> Fix:
     if registry.ignored_by(settings.extend_unsafe_fixes, finding.code, finding.name):
         if fix.applicability is not Applicability.SAFE:
             return fix
-        return replace(fix, applicability=Applicability.UNSAFE, unproven=(Unproven("none", _DISTRUSTED),))
+        return replace(fix, applicability=Applicability.UNSAFE, distrusted=True)
     if registry.ignored_by(settings.extend_safe_fixes, finding.code, finding.name):
         return replace(fix, applicability=Applicability.SAFE)
     return fix

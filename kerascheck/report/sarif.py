@@ -93,13 +93,12 @@ def _result(finding: Finding, index: int, fingerprint: str, report: Report) -> d
     source = report.sources.get(finding.location.path)
     # A region in a notebook would count lines of its JSON, but fixes count lines of cells.
     if finding.fix is not None and not finding.fix.withheld and source is not None and source.cells is None:
-        safe = finding.fix.applicability is Applicability.SAFE
-        objections = f": {finding.fix.objections}" if finding.fix.unproven else ""
+        fix, objections = finding.fix, finding.fix.objections
+        doubts = [fix.applicability.value] if fix.applicability is not Applicability.SAFE else []
+        doubts += [objections] if objections else []
         result["fixes"] = [
             {
-                "description": {
-                    "text": finding.fix.message + ("" if safe else f" ({finding.fix.applicability.value}{objections})")
-                },
+                "description": {"text": fix.message + (f" ({': '.join(doubts)})" if doubts else "")},
                 "artifactChanges": _changes(finding.fix, source),
             }
         ]

@@ -163,7 +163,7 @@ def _block(
     if finding.fix is not None:
         applied = applied_by or f"not applied: {finding.fix.withheld}"
         yield from _note("fix", f"{finding.fix.message} [{applied}]", style, width)
-        if finding.fix.unproven:
+        if finding.fix.objections:
             yield from _note("unsafe", finding.fix.objections, style, width)
 
 

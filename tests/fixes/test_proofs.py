@@ -1,4 +1,4 @@
-"""Properties of the proofs of all fixes that kerascheck offers in the programs of the rooms."""
+"""Properties of the proofs of all fixes that kerascheck offers in the examples and cases of the rules."""
 
 from __future__ import annotations
 

@@ -183,8 +183,11 @@ def test_findings_about_parts_that_cannot_be_separated_stay_important():
     assert answer.advice[0].findings and not answer.advice[0].leads  # no measurement supports either finding
 
 
-def test_codes_exist():
-    assert set(CONCERNS) <= {spec.code for spec in registry.rule_specs()}
+def test_every_rule_about_speed_concerns_a_part():
+    specs = registry.rule_specs()
+    assert set(CONCERNS) <= {spec.code for spec in specs}
+    of_no_part = {"KC418", "KC702"}  # they are about the number of steps, and the choice of a backend
+    assert {spec.code for spec in specs if spec.rule.speed} - of_no_part <= set(CONCERNS)
 
 
 @pytest.mark.parametrize("backend", ["jax", "torch"])

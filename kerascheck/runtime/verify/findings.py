@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kerascheck.finding import Applicability, Finding
+from kerascheck.finding import Finding
 from kerascheck.report.common import place
 from kerascheck.runtime.verify.variants import Variant
 
@@ -234,7 +234,7 @@ def _tolerance(findings: Sequence[Finding]) -> float | None:
     loosest = 0.0
     for finding in findings:
         rule = registry.find(finding.code).rule
-        if finding.fix is None or finding.fix.applicability is Applicability.UNSAFE or rule.loss_tolerance is None:
+        if finding.fix is None or not finding.fix.is_proven or rule.loss_tolerance is None:
             return None
         loosest = max(loosest, rule.loss_tolerance)
     return loosest

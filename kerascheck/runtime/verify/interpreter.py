@@ -19,8 +19,8 @@ def of_project(script: str, environment: Mapping[str, str] = os.environ) -> tupl
     """The interpreter of the project of a script.
 
     Takes the first of these that has a framework: the activated environment (``VIRTUAL_ENV``, ``CONDA_PREFIX``), that
-    of uv (``UV_PROJECT_ENVIRONMENT``), a folder ``.venv`` or ``venv`` beside the script or above it in its project, and
-    that of poetry.
+    of uv (``UV_PROJECT_ENVIRONMENT``), a folder ``.venv``, ``venv``, ``env`` or ``.env`` beside the script or above it in its project,
+    and that of poetry.
 
     Returns:
         Its path and its origin. If there is none or it is kerascheck's own, returns that one and None.

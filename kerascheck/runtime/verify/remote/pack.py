@@ -23,7 +23,7 @@ from kerascheck.project import git
 from kerascheck.runtime.verify.remote.messages import Job
 from kerascheck.source import patterns
 
-LARGEST_BYTES = 256 * 1024 * 1024
+LARGEST_BYTES = 250 * 10**6
 """Bytes above which the upload is considered data, which is better copied once."""
 MOST_FILES = 20_000
 PROJECT, CODE = "project", "code"
