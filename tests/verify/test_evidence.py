@@ -51,7 +51,7 @@ def test_columns_of_cpu_and_gpu_are_kept_apart():
     assert measured.for_rule("KC999", [cpu]) is None
 
 
-def test_inconclusive_results_replace_only_those_of_an_older_method():
+def test_inconclusive_results_replace_only_those_that_say_less():
     known = evidence.row(
         "KC101", "serial-map", comparison(Verdict("line 9", Status.CONFIRMED, "", Ratio(1.9, 1.8, 2.0)))
     )
@@ -59,6 +59,8 @@ def test_inconclusive_results_replace_only_those_of_an_older_method():
         "KC101", "serial-map", comparison(Verdict("line 9", Status.INCONCLUSIVE, "", Ratio(1.2, 0.6, 2.8)))
     )
     assert evidence.merge([known], [unknown]) == [known]
+    failed = {"code": "KC101", "name": "serial-map", "cpu": unknown["cpu"] | {"status": "not run", "ratio": None}}
+    assert evidence.merge([failed], [unknown]) == [unknown] == evidence.merge([unknown], [failed])
     older = known | {"cpu": known["cpu"] | {"method": evidence.METHOD - 1}}
     assert evidence.merge([older], [unknown]) == [unknown]
     assert evidence.merge([], [unknown]) == [unknown] and evidence.merge([unknown], [known]) == [known]

@@ -155,21 +155,25 @@ def disturbance(comparison: Comparison) -> float | None:
 def merge(old: Sequence[Row], new: Sequence[Row]) -> list[Row]:
     """``old`` rows with the columns of ``new`` ones, by code; a column that was never measured is missing.
 
-    An inconclusive column replaces no column that the same method decided.
+    A column replaces none of the same method that says more: a decision, then "inconclusive", then "not run".
     """
     rows = {entry["code"]: entry.copy() for entry in old}
     for entry in new:
         merged = rows.setdefault(entry["code"], {"code": entry["code"], "name": entry["name"]})
         merged["name"] = entry["name"]
         for device in DEVICES:
-            if device in entry and not _is_better(merged.get(device), entry[device]):
+            if device in entry and not _says_more(merged.get(device), entry[device]):
                 merged[device] = entry[device]
     return [rows[code] for code in sorted(rows)]
 
 
-def _is_better(old: Measurement | None, new: Measurement) -> bool:
-    """Whether an old column says more than a new one."""
-    return old is not None and _shows_nothing(new) and old.get("method") == new.get("method")
+def _says_more(old: Measurement | None, new: Measurement) -> bool:
+    """Whether an old column of the same method says more than a new one."""
+    if old is None or old.get("method") != new.get("method"):
+        return False
+    least = (Status.NOT_RUN.value, Status.INCONCLUSIVE.value)
+    ranks = [least.index(each["status"]) if each["status"] in least else len(least) for each in (old, new)]
+    return ranks[0] > ranks[1]
 
 
 def _shows_nothing(column: Measurement) -> bool:

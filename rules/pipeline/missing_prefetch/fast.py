@@ -11,12 +11,12 @@ keras.utils.set_random_seed(0)
 rng = np.random.default_rng(0)
 
 PIXELS = 96 * 96
-EPOCHS = 80
+EPOCHS = 200
 
 folder = tempfile.TemporaryDirectory()
 path = os.path.join(folder.name, "scans.tfrecord.gz")
-scans = rng.integers(0, 16, size=(1024, PIXELS), dtype=np.uint8)
-stages = rng.integers(0, 4, size=1024)
+scans = rng.integers(0, 16, size=(512, PIXELS), dtype=np.uint8)
+stages = rng.integers(0, 4, size=512)
 
 options = tf.io.TFRecordOptions(compression_type="GZIP", compression_level=1)
 with tf.io.TFRecordWriter(path, options) as writer:
@@ -32,7 +32,7 @@ def load(path, shuffle_buffer):
     dataset = tf.data.TFRecordDataset(path, compression_type="GZIP")
     if shuffle_buffer:
         dataset = dataset.shuffle(shuffle_buffer, seed=3)
-    return dataset.batch(64, drop_remainder=True).prefetch(tf.data.AUTOTUNE)
+    return dataset.batch(32, drop_remainder=True).prefetch(tf.data.AUTOTUNE)
 
 
 def train_step(inputs, targets):
@@ -53,7 +53,7 @@ def train_epoch(dataset):
     return loss
 
 
-train_records = load(path, shuffle_buffer=256)
+train_records = load(path, shuffle_buffer=128)
 for epoch in range(EPOCHS):
     compiled_loss = train_epoch(train_records)
 
@@ -63,7 +63,7 @@ compiled_step = tf.function(train_step)
 
 windows = (
     tf.data.Dataset.from_tensor_slices((scans.astype("float32") / 16.0, stages))
-    .shuffle(1024, seed=4)
+    .shuffle(512, seed=4)
     .batch(64)
     .prefetch(tf.data.AUTOTUNE)
 )
@@ -72,9 +72,9 @@ for inputs, targets in windows:
 
 # --- fit: the same -----------------------------------------------------------------------------
 
-train_ds = tf.data.Dataset.from_tensor_slices((scans[:512].astype("float32") / 16.0, stages[:512]))
+train_ds = tf.data.Dataset.from_tensor_slices((scans[:256].astype("float32") / 16.0, stages[:256]))
 train_ds = train_ds.cache()
-train_ds = train_ds.shuffle(512, seed=5).batch(64).prefetch(tf.data.AUTOTUNE)
+train_ds = train_ds.shuffle(256, seed=5).batch(64).prefetch(tf.data.AUTOTUNE)
 
 model.compile(optimizer="sgd", loss=loss_fn)
 history = model.fit(train_ds, epochs=2, verbose=0)

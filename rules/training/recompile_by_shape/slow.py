@@ -1,4 +1,4 @@
-"""Sorts short sequences into two kinds under XLA, each batch as long as its longest sequence."""
+"""Sorts sequences into two kinds under XLA, each batch as long as its longest sequence."""
 
 import numpy as np
 import tensorflow as tf
@@ -6,11 +6,12 @@ from tensorflow import keras
 
 keras.utils.set_random_seed(0)
 
-lengths = np.random.default_rng(0).integers(3, 60, size=96)
+rng = np.random.default_rng(0)
 
 
 def sequences():
-    for length in lengths:
+    # Each epoch brings new lengths, as random crops or a shuffle do.
+    for length in rng.integers(3, 400, size=96):
         values = np.linspace(-1.0, 1.0, length, dtype="float32")
         yield values[:, None] if length % 2 else -values[:, None], float(length % 2)
 
