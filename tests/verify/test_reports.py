@@ -2,8 +2,10 @@
 
 import html.parser
 import json
+import re
 from dataclasses import replace
 
+import click
 import pytest
 from verify.made_up import WIRE_FACTS, ended
 
@@ -115,6 +117,22 @@ def test_lines_fit_the_terminal_except_output_of_the_script():
     assert " ".join(fitted).split() == " ".join(lines).split()
     method = next(place for place, line in enumerate(fitted) if line.startswith("A ratio"))
     assert fitted[method + 1].startswith("  ")
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.status.value)
+@pytest.mark.parametrize("width", [40, 57, 80, 200])
+def test_styles_survive_wrapping_and_change_no_text(case, width):
+    result = verification(case)
+    styled = list(report_text.fitted(report_text.render(result, click.style), width))
+    assert [click.unstyle(line) for line in styled] == list(report_text.fitted(report_text.render(result), width))
+    assert not any(r"\x1b[0m" in line for line in styled)
+    for line in styled:
+        codes = re.findall(r"\x1b\[\d+m", line)
+        assert not codes or codes[-1] == "\x1b[0m"
+    method = next(place for place, line in enumerate(styled) if "A ratio is the mean" in line) if case.ratio else None
+    assert method is None or all(
+        line.startswith(click.style("", fg="bright_black", reset=False)) for line in styled[method:]
+    )
 
 
 def test_both_reports_explain_how_ratios_are_measured():

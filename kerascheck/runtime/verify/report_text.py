@@ -26,6 +26,8 @@ _LOG_OF_TENSORFLOW = re.compile(
     r"WARNING: All log messages before absl"
 )
 """Start-up logs of TensorFlow's C++ code below an error; they do not explain why a script ended."""
+_STYLE = re.compile(r"\x1b\[[0-9;]*m")
+_RESET = "\x1b[0m"
 _LONGEST_BAR = 4.0
 """The ratio that fills a verdict's bar."""
 
@@ -73,11 +75,32 @@ def render(result: Verification, style: Style = lambda text, **options: text) ->
 
 
 def fitted(lines: Iterator[str], width: int) -> Iterator[str]:
-    """Wrap a report for a terminal of ``width`` columns, except for output of the script."""
+    """Wrap a report for a terminal of ``width`` columns, except for output of the script; styles stay."""
     for line in lines:
-        text = line.lstrip()
-        indent = " " * (len(line) - len(text))
-        yield from [line] if text.startswith("| ") else wrapped(text, width, indent, f"{indent}  ")
+        text = _STYLE.sub("", line)
+        indent = " " * (len(text) - len(text.lstrip()))
+        if text.lstrip().startswith("| "):
+            yield line
+        else:
+            yield from _styled_as(line, wrapped(text.strip(), width, indent, f"{indent}  "))
+
+
+def _styled_as(line: str, parts: list[str]) -> Iterator[str]:
+    """The wrapped ``parts`` of a line with the styles that the line has, each ended before a break and begun again."""
+    pieces = iter(_STYLE.split(line))
+    styles = iter(_STYLE.findall(line))
+    # Blanks may be dropped or added where a line breaks, so only other characters count.
+    left, current = len("".join(next(pieces).split())), ""
+    for part in parts:
+        written = [current]
+        for character in part:
+            while not left and not character.isspace() and (style := next(styles, None)) is not None:
+                current = "" if style == _RESET else current + style
+                written.append(style)
+                left = len("".join(next(pieces).split()))
+            written.append(character)
+            left -= not character.isspace()
+        yield "".join([*written, _RESET] if current else written)
 
 
 def ranked(result: Verification) -> list[Verdict]:

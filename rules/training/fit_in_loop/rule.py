@@ -87,7 +87,9 @@ class FitInLoop(Rule):
     code = "KC415"
     name = "fit-in-loop"
     summary = "fit gets one batch or one epoch at a time"
-    evidence_note = "The fix makes one fit of many, so a fit gets other data than before; the ratio compares their steps."
+    evidence_note = (
+        "The fix makes one fit of many, so a fit gets other data than before; the ratio compares their steps."
+    )
     severity = Severity.WARNING
     applies = Applies(graph_code=False, multi_backend_keras=False)
     triggers = (".fit(", ".fit_generator(")
