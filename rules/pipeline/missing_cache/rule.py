@@ -80,7 +80,6 @@ class MissingCache(Rule):
     applies = Applies(graph_code=False)
     triggers = (".map(",)
     proves = ("same-memory",)
-    evidence_note = "The measurement on the GPU was too short to tell a small gain from noise."
     loss_tolerance = 1e-5
 
     def check(self, module):

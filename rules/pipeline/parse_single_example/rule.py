@@ -87,7 +87,6 @@ class ParseSingleExample(Rule):
     applies = Applies(graph_code=False)
     triggers = ("parse_single_example", "parse_single_sequence_example")
     proves = ("batch-like-elements", "static-shape", "only-caller", "only-consumer", "plain-call", "known-consumers")
-    evidence_note = "The measurement on the GPU was too short to tell a small gain from noise."
     loss_tolerance = 1e-6
 
     def check(self, module):
