@@ -118,31 +118,47 @@ def with_uri(odd, uri):
 
 
 @contextlib.contextmanager
+def killed_if_unresponsive(server):
+    """Kill a server that a test waits for too long. A test may wait long for others, so each begins anew."""
+    ended = threading.Timer(_PATIENCE, server.kill)
+    ended.start()
+    try:
+        yield
+    finally:
+        ended.cancel()
+
+
+@contextlib.contextmanager
 def served(folder):
-    """A server and its minimal client; an unresponsive server is killed."""
+    """A server and its minimal client."""
     with subprocess.Popen(
         COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=folder
     ) as server:
-        ended = threading.Timer(_PATIENCE, server.kill)
-        ended.start()
         try:
             plain = Plain(server)
-            plain.ask("initialize", {"processId": None, "rootUri": folder.as_uri(), "capabilities": {}})
-            plain.notify("initialized", {})
+            with killed_if_unresponsive(server):
+                plain.ask("initialize", {"processId": None, "rootUri": folder.as_uri(), "capabilities": {}})
+                plain.notify("initialized", {})
             yield server, plain
-            plain.ask("shutdown", None)
-            plain.notify("exit", None)
+            with killed_if_unresponsive(server):
+                plain.ask("shutdown", None)
+                plain.notify("exit", None)
             assert server.wait(_PATIENCE) == 0
         finally:
-            ended.cancel()
             server.kill()
 
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory):
-    """One server for all messages: none may end it or change its later answers."""
+def one_server(tmp_path_factory):
     with served(tmp_path_factory.mktemp("served")) as server:
         yield server
+
+
+@pytest.fixture
+def shared(one_server):
+    """One server for all messages: none may end it or change its later answers."""
+    with killed_if_unresponsive(one_server[0]):
+        yield one_server
 
 
 def published(plain, uri):
@@ -209,7 +225,7 @@ def _position(text, offset):
 def test_a_thousand_edits_equal_a_fresh_open(tmp_path):
     chance, uri, seen, rounds = random.Random(1), (tmp_path / "train.py").as_uri(), set(), 20
     asked = {"textDocument": {"uri": uri}}
-    with served(tmp_path) as (_, plain):
+    with served(tmp_path) as (server, plain), killed_if_unresponsive(server):
         for _ in range(rounds):
             text = PROGRAM
             plain.open(uri, text)
