@@ -33,7 +33,6 @@ def test_reasons_for_long_steps(tmp_path, layers, light, small):
         ("np.zeros((640, 3)), np.zeros(640), validation_split=0.5", True, 5),
         ("np.zeros((640, 3)), np.zeros(640), steps_per_epoch=9", False, 10),
         ("np.zeros((640, 3)), np.zeros(640), steps_per_epoch=9, batch_size=16", True, 30),
-        ("np.zeros((640, 3)), np.zeros(640), batch_size=16)  # more is out of memory\nprint(", False, 30),
         ("x, y, batch_size=16", True, None),
     ],
 )

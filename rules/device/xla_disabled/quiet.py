@@ -9,17 +9,6 @@ import tensorflow as tf
 x, y = np.load("x.npy"), np.load("y.npy")
 model = keras.Sequential([keras.Input((6,)), keras.layers.Dense(1)])
 
-# Compiling takes longer than training here.
-model.compile("adam", "mse", jit_compile=False)
-model.fit(x, y)
-model.compile("adam", "mse", jit_compile=False)  # an operation of ours has no kernel
-model.fit(x, y)
-model.compile(
-    optimizer="adam",
-    jit_compile=False,  # fails on the old driver
-    loss="mse",
-)
-model.fit(x, y)
 model.compile("adam", "mse", jit_compile="--xla" in sys.argv)
 model.fit(x, y)
 model.compile("adam", "mse", jit_compile="auto")
