@@ -48,7 +48,8 @@ def pytest_runtest_protocol(item):
 
     A fixture could not do this: those of a module, where most trainings run, start before those of a test.
     """
-    if "PYTEST_XDIST_WORKER" not in os.environ:
+    # A pytest that a test starts inherits the variables of a worker, but is none.
+    if not hasattr(item.config, "workerinput"):
         return (yield)
     # pytest-xdist gives each worker a folder in a folder of the run.
     with turn(Path(item.config.option.basetemp).parent, item.get_closest_marker("alone") is not None):
