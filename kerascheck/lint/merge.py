@@ -81,7 +81,8 @@ class _RequestedFiles:
         settings = self._by_path[path].settings
         if not _wanted(finding, settings):
             return None
-        return finding if finding.fix is None else replace(finding, fix=_as_configured(finding, finding.fix, settings))
+        fix = None if finding.fix is None else _as_configured(finding, finding.fix, settings)
+        return finding if fix is finding.fix else replace(finding, fix=fix)
 
     def shows(self, finding: Finding) -> bool:
         """Whether the report has a finding of its own for this one; otherwise, one line for the run counts it."""

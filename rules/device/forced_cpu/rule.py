@@ -41,7 +41,7 @@ class ForcedCpu(Rule):
     ## Use instead
 
     Nothing: delete the line, and set `CUDA_VISIBLE_DEVICES=-1` in the shell for the one run that needs it. If the line
-    has a reason, write it behind `# noqa: KC308`.
+    has a reason, write it after `# noqa: KC308`.
 
     ## Fix safety
 

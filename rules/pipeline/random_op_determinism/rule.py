@@ -54,7 +54,6 @@ class RandomOpDeterminism(Rule):
     code = "KC124"
     name = "random-op-determinism"
     summary = "all operations are made deterministic"
-    evidence_note = "A gain of up to 1.21 times is within the noise here; more cores and a GPU lose more."
     severity = Severity.WARNING
     applies = Applies(without_training=False)
     triggers = ("enable_op_determinism", "TF_DETERMINISTIC_OPS")
